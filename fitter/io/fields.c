@@ -59,6 +59,8 @@ static int check_limits(const char *bytes, size_t size, const struct fields_limi
     bool quoted = false;
     if (size > limits->bytes)
         return diag_set(diag, EXIT_USAGE, "%zu bytes, must be at most %zu", size, limits->bytes);
+    if (size <= limits->containers && size <= limits->values) /* a byte makes one of each at most */
+        return EXIT_DONE;
     for (size_t i = 0; i < size && containers <= limits->containers && values <= limits->values; i++) {
         const char c = bytes[i];
         line += c == '\n';

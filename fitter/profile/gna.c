@@ -90,14 +90,16 @@ static int pack(const struct table *table, struct image *image, struct diag *dia
     return EXIT_DONE;
 }
 
-/* A segment of a slope with a shift of 8 (k + 1); by a shorter slope where the table's own are of fewer than 16 bits.
+/* A segment of a slope with a shift of 8 (k + 1); by a shorter slope where the table's own are of fewer than 16 bits,
+ * or their shifts below 32. Products of two such codes are less than 2^31, which a shift by 31 makes 0 or -1, as by 32.
  */
 static int add_segment(struct table *table, int64_t start, int64_t slope, int k, int64_t y_base, struct diag *diag)
 {
-    const int bits = storage_bits(storage_for(table->in.bits, table->out.bits));
+    const int bits = storage_bits(storage_for(table->in.bits, table->out.bits)), most = bits < 32 ? 31 : 63;
     int n = slope ? 8 * (k + 1) : 0;
-    for (; slope % 2 == 0 && (slope < code_min(bits, true) || slope > code_max(bits, true)); n--)
+    for (; slope % 2 == 0 && (slope < code_min(bits, true) || slope > code_max(bits, true) || n > most); n--)
         slope /= 2;
+    n = n > most ? most : n;
     return segments_add(table, start, slope, n, y_base, diag);
 }
 

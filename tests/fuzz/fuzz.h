@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     } while (0)
 
 /* Whether an input gets the checks that take long as well, every code and every module of hardware: those that are
- * replayed, and one in 256 of what libFuzzer makes, which has the others at their own speed. */
+ * replayed, and one in 1024 of what libFuzzer makes, which has the others at their own speed. */
 static inline int takes_long(const uint8_t *data, size_t size)
 {
 #ifdef FUZZ_REPLAY
@@ -33,7 +33,7 @@ static inline int takes_long(const uint8_t *data, size_t size)
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ data[i]) * 1099511628211u;
-    return hash >> 56 == 0;
+    return hash >> 54 == 0;
 #endif
 }
 

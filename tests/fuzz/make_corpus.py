@@ -373,6 +373,7 @@ def pwl_loader_seeds():
     yield "scale_word", text.replace('"2^-12"', '"nan"').encode()
     yield "scale_number", text.replace('"2^-12"', "0.5").encode()
     yield "scale_decimal", text.replace('"2^-12"', '"0.0472"').encode()
+    yield "scale_long", text.replace('"2^-12"', '"0.' + "9" * 40 + '"').encode()
     yield "digits_5000", text.replace('"zero_point": 24576', '"zero_point": ' + "9" * 5000).encode()
     yield "digits_20", text.replace('"zero_point": 24576', '"zero_point": 9223372036854775808').encode()
     yield "twice", text.replace('"start": ', '"start": 0, "start": ', 1).encode()

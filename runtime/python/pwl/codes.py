@@ -32,8 +32,9 @@ def code_range(bits: int, signed: bool) -> tuple[int, int]:
 
 
 def parse_scale(text: object) -> Optional[float]:
-    """The number that "2^-12" or "0.0472" stands for; None for what is no scale from 2^-64 to 2^64."""
-    match = SCALE.fullmatch(text) if isinstance(text, str) and len(text) <= 1200 else None
+    """The number that "2^-12" or "0.0472" stands for; None for what is no scale from 2^-64 to 2^64, or is longer than pwlc
+    writes and reads it."""
+    match = SCALE.fullmatch(text) if isinstance(text, str) and len(text) < 40 else None
     if match is None:
         return None
     if match[1]:
@@ -153,6 +154,7 @@ def read_type(top: Fields, field: str) -> Type:
     text, zero_point = side.get("scale"), side.integer("zero_point", *code_range(64, True))
     scale = parse_scale(text)
     if scale is None:
-        raise Error(f"{side.name('scale')}: {shown(text)}, must be a text, 2^n or a positive decimal, from 2^-64 to 2^64")
+        raise Error(f"{side.name('scale')}: {shown(text)}, must be a text, 2^n or a positive decimal, from 2^-64 to 2^64, of at "
+                    "most 39 characters")
     limits = code_range(bits, signed)
     return Type(bits, signed, scale, zero_point, side.integer("qmin", *limits), side.integer("qmax", *limits), text)

@@ -139,9 +139,10 @@ def write(content: Any) -> bytes:
 
 
 def read(path: Union[str, os.PathLike[str]], most: int = MOST_BYTES) -> bytes:
-    """A file's bytes, one more than it may have at most."""
+    """A file's bytes, one more than it may have at most. Room is taken for what the file has, where it says that."""
     with open(path, "rb") as file:
-        return file.read(most + 1)
+        size = os.fstat(file.fileno()).st_size
+        return file.read((min(size, most) if size > 0 else most) + 1)
 
 
 class Kept:

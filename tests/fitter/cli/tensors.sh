@@ -25,6 +25,40 @@ expect_line '\|    25 \| s8:2\^-1:26 +\| bars \\\| and \\x5c and \\x0a \|' ../ou
 expect_status 0 tensors "$corpus/onnx/long_name"
 expect_line '\|     0 \| unknown type, not quantised \| n{200}\.\.\. \(4096 bytes\) \|' ../out 'tensors long_name'
 
+# expect_listed FILE TYPE TENSOR...: an ONNX file of the corpus has these tensors, each of this type.
+expect_listed() {
+    local file=$1 type=$2 tensor
+    shift 2
+    expect_status 0 tensors "$corpus/onnx/$file" || return 0
+    for tensor; do
+        expect_line "\| +[0-9]+ \| ${type//^/\\^} +\| $tensor +\|" ../out "tensors $file"
+    done
+}
+expect_listed every_operator s8:2^-1:1 QLinear{Add,Mul,MatMul,Conv}_a QGemm_a \
+    QLinear{Sigmoid,LeakyRelu,Softmax,AveragePool,GlobalAveragePool,ReduceMean}_x
+expect_listed every_operator s8:2^-2:2 QLinear{Add,Mul,MatMul,Conv}_b QGemm_b QLinearConcat_y \
+    QLinear{Sigmoid,LeakyRelu,Softmax,AveragePool,GlobalAveragePool,ReduceMean}_y
+expect_listed every_operator s8:2^-3:3 QLinear{Add,Mul,MatMul,Conv}_y QGemm_y
+for pair in u8:200=uint8 s8:-3=int8 u16:40000=uint16 s16:-30000=int16 s32:0=int32 u4:15=uint4 s4:-8=int4 u2:3=uint2 \
+    s2:-2=int2; do # each type's code, in the field of integers
+    codes=${pair%=*}
+    expect_listed every_quantised "${codes/:/:0.047200001776218414:}" "${pair#*=}_q" "${pair#*=}_d"
+done
+for pair in u8:201=uint8 s8:-4=int8 u16:40001=uint16 s16:-30001=int16 s32:-70000=int32 u4:14=uint4 s4:-7=int4 s2:-2=int2; do
+    codes=${pair%=*} # and in that of bytes
+    expect_listed every_quantised "${codes/:/:2^-7:}" "${pair#*=}_raw_q" "${pair#*=}_raw_d"
+done
+expect_listed every_quantised s8:0.75:-5 unpacked_q
+expect_listed every_quantised s8:0.0999755859375:1 half_q half_int_d
+expect_listed every_quantised s8:0.10009765625:2 bfloat_q
+expect_listed defaults u8:0.047200001776218414:0 x_q x_d
+expect_listed defaults s16:0.047200001776218414:0 a a_q a_d
+expect_listed defaults s4:0.047200001776218414:0 w w_d
+expect_listed defaults u16:0.047200001776218414:0 b_d
+expect_listed constants u8:2^-3:9 x_q x_d
+expect_listed refused 'float32, not quantised' x y
+expect_listed refused 'unknown type, scale 0.5' untyped_d
+
 # expect_types IN OUT ARGUMENT...: these types are found, noted, and give the same table when written out.
 expect_types() {
     local in=$1 out=$2

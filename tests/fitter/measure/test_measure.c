@@ -4,6 +4,7 @@
 
 #include "measure/claim.h"
 #include "measure/curve.h"
+#include "measure/distribution.h"
 #include "measure/histogram.h"
 #include "measure_fixture.h"
 
@@ -161,6 +162,30 @@ START_TEST(a_histogram_has_round_widths)
 }
 END_TEST
 
+/* Sizes 1 to 10, of both signs and in no order: nearest ranks. Of equal sizes the lower code comes first, also where
+ * the witness is none of the codes; it is there once. */
+START_TEST(a_distribution_has_the_ranks_and_the_worst)
+{
+    static const double errors[] = {4, -1, 10, -7, 3, -9, 8, 2, -5, 6, -6, 10};
+    static const int64_t codes[] = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110},
+                         worst[] = {20, 50, 60, 30, 90, 80};
+    struct distribution distribution;
+    struct diag diag;
+    ck_assert_int_eq(distribution_make(codes, errors, 10, (struct code_error){20, 10}, &distribution, &diag),
+                     EXIT_DONE);
+    ck_assert(distribution.within[0] == 5 && distribution.within[1] == 9 && distribution.within[2] == 10);
+    ck_assert_int_eq(distribution.count, 10);
+    for (int i = 0; i < 6; i++)
+        ck_assert_int_eq(distribution.worst[i].code, worst[i]);
+    ck_assert_int_eq(distribution_make(codes, errors, 12, (struct code_error){25, -10}, &distribution, &diag),
+                     EXIT_DONE);
+    ck_assert(distribution.within[0] == 6 && distribution.within[1] == 10);
+    ck_assert(distribution.worst[0].code == 20 && distribution.worst[1].code == 25 &&
+              distribution.worst[2].code == 110);
+    ck_assert(distribution.count == DISTRIBUTION_WORST && distribution.worst[9].err == 4);
+}
+END_TEST
+
 START_TEST(a_tie_is_correctly_rounded)
 {
     struct made made;
@@ -238,6 +263,12 @@ START_TEST(a_backward_step_is_not_monotone)
         finish(&made);
         ck_assert_int_eq(measured(&made, &function, false).monotone, drop < 2);
     }
+    /* At a multiple of 4096 from the lowest code, where another thread may go on. */
+    start_table(&made, "s16:2^0:0", "s16:2^0:0");
+    add_segment(&made, -32768, 0, 0, 1);
+    add_segment(&made, 8192, 0, 0, 0);
+    finish(&made);
+    ck_assert(!measured(&made, &function, false).monotone);
     /* A function that falls, and its table with it. */
     start_table(&made, "u8:2^0:0", "s16:2^0:0");
     add_segment(&made, 0, -1, 0, 0);
@@ -360,6 +391,7 @@ int main(void)
     tcase_add_test(tests, an_exact_table_has_no_error_at_its_first_code);
     tcase_add_loop_test(tests, a_curve_has_the_codes_from_end_to_end, 0, 2);
     tcase_add_test(tests, a_histogram_has_round_widths);
+    tcase_add_test(tests, a_distribution_has_the_ranks_and_the_worst);
     tcase_add_test(tests, a_tie_is_correctly_rounded);
     tcase_add_test(tests, averages_by_weight_count_each_code_by_its_own);
     tcase_add_test(tests, saturated_codes_are_strictly_outside_the_output);

@@ -4,6 +4,7 @@
 
 #include "measure_fixture.h"
 #include "function/samples.h"
+#include "measure/sampled_codes.h"
 
 #include "../../support/suite.h"
 
@@ -145,6 +146,31 @@ START_TEST(a_backward_step_between_samples_is_found)
     ck_assert(measured(&made, &function, false).monotone);
     made.segments[8].offset = made.offset[8] -= 2;
     ck_assert(!measured(&made, &function, false).monotone);
+}
+END_TEST
+
+/* The only step backward is from the last code of a chunk to the first one of the next, which threads take apart. */
+START_TEST(a_backward_step_between_two_chunks_is_found)
+{
+    /* Compared below it are every second code, the others of the 64 above the lowest code, and those of the 65 in front
+     * of it, so that its place is 2^16: a multiple of each size of a chunk. */
+    const uint64_t place = 1 << 16, above_lowest = 2 * (place - 32 - 33);
+    const struct function function = own(&identity_info);
+    struct made made;
+    uint64_t *items;
+    size_t count;
+    struct diag diag;
+    start_table(&made, "s21:2^0:0", "s21:2^0:0");
+    add_segment(&made, -(1 << 20), 0, 0, 3);
+    add_segment(&made, -(1 << 20) + (int64_t)above_lowest, 0, 0, 2);
+    finish(&made);
+    const struct subject subject = {&made.table, &made.packed, &function, code_domain_find(&function, &made.table.in)};
+    ck_assert_int_eq(wide_codes(&subject, &items, &count, &diag), EXIT_DONE);
+    ck_assert(items[place] / 2 == above_lowest);
+    free(items);
+    ck_assert(!measured(&made, &function, false).monotone);
+    made.segments[1].offset = made.offset[1] = 3;
+    ck_assert(measured(&made, &function, false).monotone);
 }
 END_TEST
 
@@ -430,6 +456,7 @@ int main(void)
     tcase_add_test(tests, each_code_is_compared_once);
     tcase_add_test(tests, averages_of_wide_inputs_are_of_the_even_samples);
     tcase_add_test(tests, a_backward_step_between_samples_is_found);
+    tcase_add_test(tests, a_backward_step_between_two_chunks_is_found);
     tcase_add_test(tests, a_slope_against_f_is_not_monotone);
     tcase_add_test(tests, a_fall_of_f_inside_a_segment_is_not_monotone);
     tcase_add_test(tests, a_step_with_f_between_samples_is_monotone);

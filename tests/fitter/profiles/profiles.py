@@ -7,6 +7,7 @@
 
     flips       a byte or digit of an emitted file that is changed is seen
     provoked    refusals of the writer and of import: the exit code, what the message names, and no file left
+    borders     what the limits just let pass
     drawn       images with random fields: import gives the reader's outputs, or refuses
 
 usage: profiles.py PWLC
@@ -16,6 +17,7 @@ import random
 import sys
 import tempfile
 
+import borders
 import drawn
 import flips
 import images
@@ -205,6 +207,7 @@ def main(program):
         check_functions(pwlc)
         provoked.check_all(pwlc)
         provoked.check_imports(pwlc)
+        borders.check(pwlc)
         drawn.check(pwlc, random.Random(37))
     return end()
 

@@ -244,6 +244,10 @@ READER = [
     ("tflm16", "a difference that wraps", "bytes", struct.pack("<513h", -20000, 20000, *[0] * 511), "apart"),
     ("quant-gru", "the public copy of 268 bytes", "bytes", images.image("quant-gru")[:268], "268 bytes"),
     ("quant-gru", "a text without 16 segments", "cpp", "SigmoidLUT t = {.segments = {{.q_b = 1}}};", "must have 16"),
+    ("quant-gru", "a text with 17 segments", "cpp", images.gru_text().replace("    },\n", "        {.q_b = 1}},\n", 1),
+     "more than 16 values .q_b"),
+    ("quant-gru", "products that leave 64 bits by their shifts", "bytes",
+     gru([(2 ** 20, -31, 0, 24577)] + [(0, 0, 0, 65535)] * 15), "more bits than there are"),
     ("quant-gru", "a sum that wraps at 32 bits", "bytes", gru([(30000, 0, 2 ** 31 - 1, 65535)] * 16), "32 bits"),
     ("quant-gru", "a shifted term that wraps at 32 bits", "bytes", gru([(2 ** 20, 0, 0, 65535)] * 16), "32 bits"),
     ("aimet-pe", "x - zp that saturates, so u16 with a large zp", "bytes", images.image("aimet-pe"), "zero point",
@@ -328,6 +332,8 @@ READ = {
 
 
 def check_import(pwlc, profile, what, notation, data, says, kinds=None):
+    if (pwlc.folder / "hostile.json").exists():
+        (pwlc.folder / "hostile.json").unlink()
     path = pwlc.folder / f"hostile{len(list(pwlc.folder.iterdir()))}"
     pwlc.write(path.name, data)
     shift = ["--shift", "8"] if profile == "aie" else []
