@@ -30,12 +30,22 @@
 #define PWL_NORM_WAYS_AVX2(F)
 #endif
 
+#ifdef PWL_HAVE_NEON
+#define PWL_SOFTMAX_WAYS_NEON(F) F(softmax_neon, PWL_LEVEL_NEON)
+#define PWL_NORM_WAYS_NEON(F) F(norm_neon, PWL_LEVEL_NEON)
+#else
+#define PWL_SOFTMAX_WAYS_NEON(F)
+#define PWL_NORM_WAYS_NEON(F)
+#endif
+
 #define PWL_SOFTMAX_WAYS(F)                                                                                            \
     PWL_SOFTMAX_WAYS_AVX512(F)                                                                                         \
-    PWL_SOFTMAX_WAYS_AVX2(F)
+    PWL_SOFTMAX_WAYS_AVX2(F)                                                                                           \
+    PWL_SOFTMAX_WAYS_NEON(F)
 #define PWL_NORM_WAYS(F)                                                                                               \
     PWL_NORM_WAYS_AVX512(F)                                                                                            \
-    PWL_NORM_WAYS_AVX2(F)
+    PWL_NORM_WAYS_AVX2(F)                                                                                              \
+    PWL_NORM_WAYS_NEON(F)
 
 typedef struct pwl_softmax_way {
     const char *name;

@@ -4,6 +4,7 @@
 #include "line_avx2.h"
 
 #include "../element.h"
+#include "../rows/exp_sum.h"
 #include "../rows/row_ways.h"
 #include "bytes_shuffle.h"
 
@@ -28,22 +29,6 @@ static uint8_t largest_of(const uint8_t *x, size_t length, uint8_t flip)
     for (k = 0; k < 32; k++)
         found = bytes[k] > found ? bytes[k] : found;
     return found;
-}
-
-/* Four sums, so that additions need not wait for each other. */
-static uint64_t sum_of(const uint32_t *exp, const uint8_t *x, size_t length, uint8_t largest)
-{
-    uint64_t a = 0, b = 0, c = 0, d = 0;
-    size_t k;
-    for (k = 0; k + 4 <= length; k += 4) {
-        a += exp[(uint8_t)(largest - x[k])];
-        b += exp[(uint8_t)(largest - x[k + 1])];
-        c += exp[(uint8_t)(largest - x[k + 2])];
-        d += exp[(uint8_t)(largest - x[k + 3])];
-    }
-    for (; k < length; k++)
-        a += exp[(uint8_t)(largest - x[k])];
-    return a + b + c + d;
 }
 
 /* What the results of a row share, in each lane. */
@@ -112,7 +97,7 @@ void pwl_softmax_avx2(const pwl_softmax *softmax, const void *x, void *y, size_t
     for (; count; count--, from += length, to += length) {
         /* As the array has it; differences are the same modulo 256. */
         const uint8_t largest = (uint8_t)(largest_of(from, length, flip) ^ flip);
-        const uint64_t sum = sum_of(softmax->exp, from, length, largest);
+        const uint64_t sum = pwl_exp_sum(softmax->exp, from, length, largest);
         make_results(softmax, pwl_row_reciprocal(softmax->reciprocal, sum), largest, results);
         run_all(results, from, to, length);
     }
