@@ -12,7 +12,7 @@ runtime/include/pwl     :
 runtime                 : runtime/include/pwl
 runtime/rows            : runtime/include/pwl runtime
 runtime/x86             : runtime/include/pwl runtime runtime/rows
-runtime/arm             : runtime/include/pwl runtime
+runtime/arm             : runtime/include/pwl runtime runtime/rows
 runtime/riscv           : runtime/include/pwl runtime
 
 kernels/include/pwl     : runtime/include/pwl
