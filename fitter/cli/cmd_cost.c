@@ -24,7 +24,7 @@ static const struct option_info options[] = {
     {"--target", "NAME,NAME...", "where, of " COST_TARGETS},
     {"--rtl-style", "NAME,NAME...",
      "modules, as for emit (default aligned,tree; up to 12 bits the ROM stands beside them)"},
-    {"--stages", "N", "registers of the modules, 0 to 4; 1 by default"},
+    {"--stages", "N", "registers of the modules, 0 to 24; 1 by default"},
     {"--rtl-handshake", "valid|ready", "of the modules, as for emit"},
     {"--anew", NULL, "measure again what an earlier command measured"},
     {"--time-limit", "SECONDS", "of each program (default 600)"},

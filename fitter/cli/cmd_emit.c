@@ -29,7 +29,7 @@ static const struct option_info options[] = {
      "c: what stands behind the name of each array, to place it: PROGMEM, or __attribute__((section(\".tables\")))"},
     {"--rtl-style", RTL_STYLES,
      "sv: all outputs in a ROM; segments with one shift, or a shift each; auto takes the smallest"},
-    {"--stages", "N", "sv: registers from input to output, 0 to 4; 1 by default"},
+    {"--stages", "N", "sv: registers from input to output, 0 to 24; 1 by default"},
     {"--rtl-handshake", "valid|ready",
      "sv: valid alone (default), or with ready, by which a receiver holds codes back"},
     {"--rom", "inline|mem", "sv: the words in the module (default), or in a file NAME.mem beside it"},

@@ -18,7 +18,7 @@ static const struct option_info options[] = {
     {"--against", "c,standalone,sv,cuda",
      "what is built: c is the header with libpwl, sv the module; default c,standalone,sv"},
     {"--rtl-style", RTL_STYLES, "of the module, as for emit"},
-    {"--stages", "N", "registers of the module, 0 to 4; 1 by default"},
+    {"--stages", "N", "registers of the module, 0 to 24; 1 by default"},
     {"--rtl-handshake", "valid|ready", "of the module, as for emit"},
     {"--simulator", VERIFY_SIMULATORS, "what runs sv; verilator (default) calls the standalone header beside it"},
     {"--prove", NULL, "inputs to 8 bits: yosys proves the module equal at every code; all: it has no feedback"},

@@ -26,7 +26,7 @@ enum rtl_style rtl_style_parse(const char *name); /* one of RTL_STYLES */
 #define EMIT_NAME_SIZE 128
 #define ROM_FILE_SIZE (EMIT_NAME_SIZE + 8)
 
-#define RTL_MAX_STAGES 4
+#define RTL_MAX_STAGES 24
 #define RTL_DEFAULT_STAGES 1
 
 struct rtl_options {

@@ -152,9 +152,10 @@ static void add_x(struct body *b, struct field fields[FIELDS])
         high = larger_wide(high, b->lines.lines[i].x_high);
     const int k = anchor_bits(b);
     if (k >= 0) {
+        const bool is_searched = b->lines.count > 1 && b->code.copied == p->stages; /* in this part */
         b->x = pipeline_value(p, "x_offset", k + 1, 0, high);
         text_add(pipeline_part(p), "  assign x_offset = {1'b0, %s[%d:0]};\n", signal_use(p, &b->code, code), k - 1);
-        if (b->lines.count == 1)
+        if (!is_searched)
             pipeline_drop(p, &b->code, b->code.bits - 1, k);
         return;
     }

@@ -7,6 +7,10 @@
 #include "module.h"
 
 #define FIELDS 10
+#define SEARCH_PARTS 32 /* of the longest search, of 16 bits */
+
+/* What the parts of a body take, in tenths of a nanosecond of an iCE40 UltraPlus at 16 bits (README.md). */
+enum { DELAY_LOOKUP = 90, DELAY_COMPARISON = 160, DELAY_PRODUCT = 200, DELAY_SUM = 130, DELAY_NORMALISE = 400 };
 
 /* A number of the segment: a slice of its word in the ROM, or a constant. */
 struct field {
@@ -23,6 +27,7 @@ struct body {
     struct pipeline *p; /* of m */
     const struct table *table;
     struct lines lines;
+    const bool *cuts;       /* whether registers lie behind each part */
     struct signal code;     /* what the search compares */
     struct signal mirrored; /* folded: the code lies below the zero point */
     struct signal octave;   /* reduced */
@@ -43,7 +48,11 @@ struct signal add_saturated(struct body *b);
 void add_word(struct body *b);
 void add_restored(struct body *b);
 
-/* search.c: sets segment. */
+/* Ends a part of the body, with registers where they are due. */
+void add_end(struct body *b);
+
+/* search.c: sets segment. It has so many parts, one or more, of these delays. */
+int search_delays(const struct body *b, int delays[SEARCH_PARTS]);
 int add_search(struct body *b, struct diag *diag);
 
 /* arithmetic.c: sets x; product; sum. Fields go into m->rom. */

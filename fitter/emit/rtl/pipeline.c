@@ -89,19 +89,26 @@ struct signal pipeline_difference(struct pipeline *pipeline, const char *name, w
     return difference;
 }
 
-/* Of the copy that lies 0, 1, 2... registers behind where the signal is assigned. */
-static const char *const suffixes[RTL_MAX_STAGES + 1] = {"", "_q", "_q2", "_q3", "_q4"};
+/* "_q", "_q2", "_q3"...: of the copy so many registers behind where the signal is assigned. */
+static const char *suffix_of(int registers, char text[8])
+{
+    text[0] = '\0';
+    if (registers > 0)
+        snprintf(text, 8, registers == 1 ? "_q" : "_q%d", registers);
+    return text;
+}
 
 const char *signal_use(struct pipeline *pipeline, struct signal *signal, char text[SIGNAL_TEXT])
 {
+    char from[8], to[8];
     while (signal->copied < pipeline->stages) {
-        const char *from = suffixes[signal->copied - signal->stage];
+        suffix_of(signal->copied - signal->stage, from);
         signal->copied++;
-        const char *to = suffixes[signal->copied - signal->stage];
+        suffix_of(signal->copied - signal->stage, to);
         declare(&pipeline->declarations[signal->copied], pipeline->dialect->variable, signal, to);
         text_add(&pipeline->moves[signal->copied], "%s%s <= %s%s;\n", signal->name, to, signal->name, from);
     }
-    snprintf(text, SIGNAL_TEXT, "%s%s", signal->name, suffixes[signal->copied - signal->stage]);
+    snprintf(text, SIGNAL_TEXT, "%s%s", signal->name, suffix_of(signal->copied - signal->stage, to));
     return text;
 }
 

@@ -46,67 +46,98 @@ static int add_lookup(struct body *b, int k, struct diag *diag)
     return EXIT_DONE;
 }
 
-static void add_bits_of_segment(struct body *b, int bits)
+/* The segment's number, bit by bit from the highest on. */
+struct answer {
+    int bits;
+    struct signal bit[SEARCH_PARTS / 2];
+};
+
+static struct answer answer_of(const struct lines *lines)
 {
-    struct text *out = pipeline_part(b->p);
-    b->segment = pipeline_bits(b->p, "segment", bits);
-    text_add(out, "  assign segment = {");
-    for (int bit = bits - 1; bit >= 0; bit--)
-        text_add(out, "segment_%d%s", bit, bit > 0 ? ", " : "};\n");
+    return (struct answer){.bits = unsigned_bits(lines->count - 1)};
 }
 
-/* "{segment_3, segment_2}", the bits above one */
-static void add_upper_bits(struct text *out, int bits, int bit)
+/* Declares a bit. */
+static void add_bit(struct body *b, struct answer *answer, int bit)
 {
-    text_add(out, "%s", bits - bit > 2 ? "{" : "");
-    for (int upper = bits - 1; upper > bit; upper--)
-        text_add(out, "segment_%d%s", upper, upper > bit + 1 ? ", " : "");
-    text_add(out, "%s", bits - bit > 2 ? "}" : "");
+    char name[32];
+    snprintf(name, sizeof name, "segment_%d", bit);
+    answer->bit[bit] = pipeline_bits(b->p, name, 1);
+}
+
+/* "{segment_3, segment_2}", those from the highest to a lowest; of one, its name alone. */
+static void add_upper_bits(struct body *b, struct answer *answer, int lowest)
+{
+    struct text *out = pipeline_part(b->p);
+    char name[SIGNAL_TEXT];
+    const bool is_one = lowest == answer->bits - 1;
+    text_add(out, "%s", is_one ? "" : "{");
+    for (int bit = answer->bits - 1; bit >= lowest; bit--)
+        text_add(out, "%s%s", signal_use(b->p, &answer->bit[bit], name), bit > lowest ? ", " : "");
+    text_add(out, "%s", is_one ? "" : "}");
+}
+
+static void add_answer(struct body *b, struct answer *answer)
+{
+    b->segment = pipeline_bits(b->p, "segment", answer->bits);
+    text_add(pipeline_part(b->p), "  assign segment = ");
+    add_upper_bits(b, answer, 0);
+    text_add(pipeline_part(b->p), ";\n");
 }
 
 /* A comparison with a constant in two halves, which tools without an idea of constants share and fit into few LUTs
  * (measured in README.md). Both are counted from the lowest code. */
-static void add_halves(struct body *b)
+struct halves {
+    struct signal upper, lower;
+};
+
+static struct halves add_halves(struct body *b)
 {
     const int bits = b->code.bits, low = bits / 2;
-    struct text *out = pipeline_part(b->p);
-    char code[SIGNAL_TEXT], range[CONSTANT_TEXT];
+    struct halves halves;
+    char code[SIGNAL_TEXT];
     signal_use(b->p, &b->code, code);
-    text_add(out, "  %s %supper;\n  assign upper = {~%s[%d]", b->m->dialect->net, bit_range(bits - low, range), code,
-             bits - 1);
+    halves.upper = pipeline_bits(b->p, "upper", bits - low);
+    text_add(pipeline_part(b->p), "  assign upper = {~%s[%d]", code, bits - 1);
     if (bits - low > 1)
-        text_add(out, ", %s[%d:%d]", code, bits - 2, low);
-    text_add(out, "};\n  %s %slower;\n  assign lower = %s[%d:0];\n", b->m->dialect->net, bit_range(low, range), code,
-             low - 1);
+        text_add(pipeline_part(b->p), ", %s[%d:%d]", code, bits - 2, low);
+    text_add(pipeline_part(b->p), "};\n");
+    halves.lower = pipeline_bits(b->p, "lower", low);
+    text_add(pipeline_part(b->p), "  assign lower = %s[%d:0];\n", code, low - 1);
+    return halves;
 }
 
-static void add_comparison(struct body *b, wide start)
+static void add_comparison(struct body *b, struct halves *halves, wide start)
 {
-    const int low = b->code.bits / 2, high = b->code.bits - low;
+    const int low = halves->lower.bits, high = halves->upper.bits;
     const uint64_t from_lowest = (uint64_t)(start + ((wide)1 << (b->code.bits - 1)));
     const uint64_t upper = from_lowest >> low, lower = from_lowest & ((UINT64_C(1) << low) - 1);
     struct text *out = pipeline_part(b->p);
-    if (lower == 0)
-        text_add(out, "upper >= %d'd%" PRIu64, high, upper);
-    else if (upper + 1 == UINT64_C(1) << high)
-        text_add(out, "(upper == %d'd%" PRIu64 ") & (lower >= %d'd%" PRIu64 ")", high, upper, low, lower);
+    char u[SIGNAL_TEXT], l[SIGNAL_TEXT];
+    signal_use(b->p, &halves->upper, u);
+    if (lower == 0) {
+        text_add(out, "%s >= %d'd%" PRIu64, u, high, upper);
+        return;
+    }
+    signal_use(b->p, &halves->lower, l);
+    if (upper + 1 == UINT64_C(1) << high)
+        text_add(out, "(%s == %d'd%" PRIu64 ") & (%s >= %d'd%" PRIu64 ")", u, high, upper, l, low, lower);
     else
-        text_add(out, "(upper > %d'd%" PRIu64 ") | ((upper == %d'd%" PRIu64 ") & (lower >= %d'd%" PRIu64 "))", high,
-                 upper, high, upper, low, lower);
+        text_add(out, "(%s > %d'd%" PRIu64 ") | ((%s == %d'd%" PRIu64 ") & (%s >= %d'd%" PRIu64 "))", u, high, upper, u,
+                 high, upper, l, low, lower);
 }
 
 /* Bit by bit, the comparison that the bits above select: reached_k[j] is 1 from the start of segment (2 j + 1) 2^k on.
  */
 static void add_comparisons(struct body *b)
 {
-    struct text *out = pipeline_part(b->p);
-    const char *net = b->m->dialect->net;
-    const int bits = unsigned_bits(b->lines.count - 1);
+    struct answer answer = answer_of(&b->lines);
+    struct halves halves = add_halves(b);
     char range[CONSTANT_TEXT];
-    add_halves(b);
-    for (int bit = bits - 1; bit >= 0; bit--) {
-        const int choices = 1 << (bits - 1 - bit);
-        text_add(out, "  %s %sreached_%d;\n", net, bit_range(choices, range), bit);
+    for (int bit = answer.bits - 1; bit >= 0; bit--) {
+        const int choices = 1 << (answer.bits - 1 - bit);
+        struct text *out = pipeline_part(b->p);
+        text_add(out, "  %s %sreached_%d;\n", b->m->dialect->net, bit_range(choices, range), bit);
         for (int j = 0; j < choices; j++) {
             const int i = (2 * j + 1) << bit;
             text_add(out, "  assign reached_%d", bit);
@@ -114,56 +145,68 @@ static void add_comparisons(struct body *b)
                 text_add(out, "[%d]", j);
             text_add(out, " = ");
             if (i < b->lines.count)
-                add_comparison(b, b->lines.lines[i].start);
+                add_comparison(b, &halves, b->lines.lines[i].start);
             else
                 text_add(out, "1'b0");
             text_add(out, ";\n");
         }
-        text_add(out, "  %s segment_%d;\n  assign segment_%d = reached_%d", net, bit, bit, bit);
+        add_bit(b, &answer, bit);
+        text_add(out, "  assign segment_%d = reached_%d", bit, bit);
         if (choices > 1) {
             text_add(out, "[");
-            add_upper_bits(out, bits, bit);
+            add_upper_bits(b, &answer, bit + 1);
             text_add(out, "]");
         }
         text_add(out, ";\n");
+        if (bit > 0)
+            add_end(b);
     }
-    add_bits_of_segment(b, bits);
+    add_answer(b, &answer);
 }
 
-/* Bit by bit, a comparison with the start that the bits above select. The ROM of a bit holds the code before that
- * start; where there is none, the last code, which nothing exceeds. */
+/* The code before the start that the bits above select; where there is none, the last code, which nothing exceeds. */
+static int add_before(struct body *b, struct answer *answer, int bit, struct signal *before, struct diag *diag)
+{
+    const int choices = 1 << (answer->bits - 1 - bit), bits = b->code.bits;
+    struct rom rom;
+    char name[32];
+    if (rom_make(&rom, choices, bits, diag) != EXIT_DONE)
+        return diag->code;
+    for (int j = 0; j < choices; j++) {
+        const int i = (2 * j + 1) << bit;
+        rom_put(&rom, j, 0, bits, i < b->lines.count ? b->lines.lines[i].start - 1 : b->code.high);
+    }
+    snprintf(name, sizeof name, "before_%d", bit);
+    rom_add_function(&b->m->functions, b->m->dialect, &rom, name);
+    rom_free(&rom);
+    *before = pipeline_value(b->p, name, bits, b->code.low, b->code.high);
+    text_add(pipeline_part(b->p), "  assign before_%d = before_%d_rom(", bit, bit);
+    add_upper_bits(b, answer, bit + 1);
+    text_add(pipeline_part(b->p), ");\n");
+    return EXIT_DONE;
+}
+
+/* Bit by bit, a comparison with the start that the bits above select. */
 static int add_tree(struct body *b, struct diag *diag)
 {
-    struct text *out = pipeline_part(b->p);
-    const char *net = b->m->dialect->net;
-    const int bits = unsigned_bits(b->lines.count - 1);
-    char code[SIGNAL_TEXT], constant[CONSTANT_TEXT], name[32], range[CONSTANT_TEXT];
-    signal_use(b->p, &b->code, code);
-    for (int bit = bits - 1; bit >= 0; bit--) {
-        const int choices = 1 << (bits - 1 - bit);
-        struct rom rom = {0};
-        if (choices > 1 && rom_make(&rom, choices, b->code.bits, diag) != EXIT_DONE)
-            return diag->code;
-        for (int j = 0; j < choices; j++) {
-            const int i = (2 * j + 1) << bit;
-            const wide before = i < b->lines.count ? b->lines.lines[i].start - 1 : b->code.high;
-            signed_constant(b->code.bits, before, constant);
-            if (choices > 1)
-                rom_put(&rom, j, 0, b->code.bits, before);
+    struct answer answer = answer_of(&b->lines);
+    char code[SIGNAL_TEXT], limit[SIGNAL_TEXT];
+    for (int bit = answer.bits - 1; bit >= 0; bit--) {
+        if (bit < answer.bits - 1) {
+            struct signal before;
+            if (add_before(b, &answer, bit, &before, diag) != EXIT_DONE)
+                return diag->code;
+            add_end(b);
+            signal_use(b->p, &before, limit);
+        } else {
+            signed_constant(b->code.bits, b->lines.lines[1 << bit].start - 1, limit);
         }
-        if (choices > 1) {
-            snprintf(name, sizeof name, "before_%d", bit);
-            rom_add_function(&b->m->functions, b->m->dialect, &rom, name);
-            rom_free(&rom);
-            text_add(out, "  %s signed %sbefore_%d;\n  assign before_%d = before_%d_rom(", net,
-                     bit_range(b->code.bits, range), bit, bit, bit);
-            add_upper_bits(out, bits, bit);
-            text_add(out, ");\n");
-            snprintf(constant, sizeof constant, "before_%d", bit);
-        }
-        text_add(out, "  %s segment_%d;\n  assign segment_%d = %s > %s;\n", net, bit, bit, code, constant);
+        add_bit(b, &answer, bit);
+        text_add(pipeline_part(b->p), "  assign segment_%d = %s > %s;\n", bit, signal_use(b->p, &b->code, code), limit);
+        if (bit > 0)
+            add_end(b);
     }
-    add_bits_of_segment(b, bits);
+    add_answer(b, &answer);
     return EXIT_DONE;
 }
 
@@ -175,15 +218,46 @@ static bool is_lookup(int top_bits, int count)
     return luts == 1 || unsigned_bits(count - 1) * luts <= 2 * count;
 }
 
-int add_search(struct body *b, struct diag *diag)
+/* What the search is done by. */
+enum search { SEARCH_NONE, SEARCH_LOOKUP, SEARCH_TREE, SEARCH_COMPARISONS };
+
+static enum search search_of(const struct body *b)
 {
     if (b->lines.count == 1)
+        return SEARCH_NONE;
+    if (is_lookup(b->code.bits - common_zero_bits(&b->lines, b->code.bits), b->lines.count))
+        return SEARCH_LOOKUP;
+    return b->m->style == RTL_TREE ? SEARCH_TREE : SEARCH_COMPARISONS;
+}
+
+int search_delays(const struct body *b, int delays[SEARCH_PARTS])
+{
+    const enum search search = search_of(b);
+    const int bits = unsigned_bits(b->lines.count - 1);
+    int parts = 0;
+    if (search == SEARCH_NONE || search == SEARCH_LOOKUP) {
+        delays[0] = search == SEARCH_LOOKUP ? DELAY_LOOKUP : 0;
+        return 1;
+    }
+    for (int bit = bits - 1; bit >= 0; bit--) {
+        if (search == SEARCH_TREE && bit < bits - 1)
+            delays[parts++] = DELAY_LOOKUP;
+        delays[parts++] = DELAY_COMPARISON;
+    }
+    return parts;
+}
+
+int add_search(struct body *b, struct diag *diag)
+{
+    switch (search_of(b)) {
+    case SEARCH_NONE:
         return EXIT_DONE;
-    const int k = common_zero_bits(&b->lines, b->code.bits);
-    if (is_lookup(b->code.bits - k, b->lines.count))
-        return add_lookup(b, k, diag);
-    if (b->m->style == RTL_TREE)
+    case SEARCH_LOOKUP:
+        return add_lookup(b, common_zero_bits(&b->lines, b->code.bits), diag);
+    case SEARCH_TREE:
         return add_tree(b, diag);
-    add_comparisons(b);
+    case SEARCH_COMPARISONS:
+        add_comparisons(b);
+    }
     return EXIT_DONE;
 }

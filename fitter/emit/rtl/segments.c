@@ -13,22 +13,74 @@
 
 #include "body.h"
 
-/* Where registers may lie, from front to back. */
-enum place { AFTER_CODE = 1, AFTER_FIELDS = 2, AFTER_PRODUCT = 4, AFTER_SUM = 8, AFTER_OUTPUT = 16 };
+/* The longest search, what lies before it, and what comes behind it. */
+#define PARTS (SEARCH_PARTS + 5)
 
-/* Which are taken, by the number of stages. What lies before and behind a reduced table's core is as long as the core.
- */
-static const unsigned plain_places[] = {0, AFTER_OUTPUT, AFTER_FIELDS | AFTER_OUTPUT,
-                                        AFTER_FIELDS | AFTER_PRODUCT | AFTER_OUTPUT,
-                                        AFTER_FIELDS | AFTER_PRODUCT | AFTER_SUM | AFTER_OUTPUT};
-static const unsigned reduced_places[] = {0, AFTER_OUTPUT, AFTER_FIELDS | AFTER_OUTPUT,
-                                          AFTER_CODE | AFTER_PRODUCT | AFTER_OUTPUT,
-                                          AFTER_CODE | AFTER_FIELDS | AFTER_SUM | AFTER_OUTPUT};
-
-static void pass(struct body *b, enum place place)
+/* The parts in order, and what each takes. */
+static int delays_of(const struct body *b, int delays[PARTS])
 {
-    const unsigned places = (b->table->has_reduction ? reduced_places : plain_places)[b->m->stages];
-    if (places & place)
+    const struct table *table = b->table;
+    int parts = 0;
+    delays[parts++] = table->has_reduction ? DELAY_NORMALISE : table->has_fold ? DELAY_SUM : 0;
+    parts += search_delays(b, &delays[parts]);
+    delays[parts++] = b->lines.count > 1 ? DELAY_LOOKUP : 0;
+    delays[parts++] = DELAY_PRODUCT;
+    delays[parts++] = DELAY_SUM;
+    delays[parts++] = table->has_reduction ? DELAY_NORMALISE : table->has_fold ? 2 * DELAY_SUM : DELAY_SUM / 2;
+    return parts;
+}
+
+/* What registers behind some of the parts leave: the longest way between two, and where two choices have the same, the
+ * squares of all. */
+struct length {
+    int longest;
+    long squares;
+};
+
+static bool is_shorter(struct length a, struct length b)
+{
+    return a.longest < b.longest || (a.longest == b.longest && a.squares < b.squares);
+}
+
+static struct length joined(struct length front, int way)
+{
+    return (struct length){front.longest > way ? front.longest : way, front.squares + (long)way * way};
+}
+
+/*
+ * Where registers lie: the last behind all parts, the others so that the longest way between two is as short as can be.
+ * best[s][k]: the first k parts in s + 1 ways; from[s][k] parts are before the last of them.
+ */
+static void place_cuts(const int delays[], int parts, int stages, bool cuts[PARTS])
+{
+    struct length best[PARTS][PARTS + 1];
+    int from[PARTS][PARTS + 1];
+    const int ways = stages < parts ? stages : parts;
+    for (int k = 0; k < parts; k++)
+        cuts[k] = false;
+    if (ways == 0)
+        return;
+    for (int s = 0; s < ways; s++)
+        for (int k = s + 1; k <= parts; k++) {
+            int way = 0;
+            for (int i = k - 1; i >= s; i--) {
+                way += delays[i];
+                if (s == 0 && i > 0)
+                    continue;
+                const struct length length = joined(s == 0 ? (struct length){0, 0} : best[s - 1][i], way);
+                if (i == k - 1 || (s == 0 && i == 0) || is_shorter(length, best[s][k])) {
+                    best[s][k] = length;
+                    from[s][k] = i;
+                }
+            }
+        }
+    for (int s = ways - 1, k = parts; s >= 0; k = from[s][k], s--)
+        cuts[k - 1] = true;
+}
+
+void add_end(struct body *b)
+{
+    if (*b->cuts++)
         pipeline_cut(b->p);
 }
 
@@ -42,29 +94,38 @@ static void head(struct body *b, const char *what)
 static int add_body(struct body *b, struct field fields[FIELDS], struct diag *diag)
 {
     char y[SIGNAL_TEXT];
+    int delays[PARTS];
+    bool cuts[PARTS];
     head(b, b->table->has_reduction ? "The word of the code, and its octave."
             : b->table->has_fold    ? "The code's distance from the zero point."
                                     : "The code.");
     add_code(b);
     if (b->table->has_reduction)
         add_word(b);
-    pass(b, AFTER_CODE);
+    const int parts = delays_of(b, delays); /* what the search is, the code's bits decide */
+    place_cuts(delays, parts, b->m->stages, cuts);
+    b->cuts = cuts;
+    add_end(b);
     head(b, "Its segment, and what belongs to that.");
-    if (add_search(b, diag) != EXIT_DONE || add_fields(b, fields, diag) != EXIT_DONE)
+    if (add_search(b, diag) != EXIT_DONE)
         return diag->code;
-    pass(b, AFTER_FIELDS);
+    add_end(b);
+    if (add_fields(b, fields, diag) != EXIT_DONE)
+        return diag->code;
+    add_end(b);
     head(b, "The line.");
     add_product(b, fields);
-    pass(b, AFTER_PRODUCT);
+    add_end(b);
     add_sum(b, fields);
-    pass(b, AFTER_SUM);
+    add_end(b);
     head(b, "The output code.");
     if (b->table->has_fold)
         add_unfolded(b);
     if (b->table->has_reduction)
         add_restored(b);
     struct signal result = add_saturated(b);
-    pass(b, AFTER_OUTPUT);
+    while (b->p->stages < b->m->stages) /* the last, and what no part had use for */
+        pipeline_cut(b->p);
     text_add(pipeline_part(b->p), "  assign y_o = %s;\n", signal_use(b->p, &result, y));
     return EXIT_DONE;
 }

@@ -175,7 +175,7 @@ expect_error 2 '--cost ice40: must name a figure too, ice40:lut' $lists --cost i
 expect_error 2 'must be bytes or instructions' $lists --cost cortex-m4:lut
 expect_error 2 'a clock is no cost' $lists --cost ice40:fmax
 expect_error 2 'did you mean generic?' $lists --cost genric:cells
-expect_error 2 '--stages 9: must be' cost s8.json --stages 9
+expect_error 2 '--stages 25: must be' cost s8.json --stages 25
 expect_error 2 '--rtl-style tree: says which modules --cost measures; give --cost too' $lists --rtl-style tree
 expect_error 2 '--cost cortex-m4:bytes measures no module' $lists --rtl-style tree --cost cortex-m4:bytes
 

@@ -180,7 +180,7 @@ expect_error 2 'a table is needed' verify
 expect_error 2 'one table too many' verify s8.json s8.json
 expect_error 2 '--against d: must be c, standalone, sv or cuda' verify s8.json --against c,d
 expect_error 2 '--against needs a value' verify s8.json --against=
-expect_error 2 '--stages 5: must be a number of registers, 0 to 4' verify s8.json --stages 5
+expect_error 2 '--stages 25: must be a number of registers, 0 to 24' verify s8.json --stages 25
 expect_error 2 '--time-limit 0: must be seconds' verify s8.json --time-limit 0
 for against in '--against c' '--against standalone,c' --prove; do
     expect_error 2 '--simulator iverilog: runs the target sv, which --against does not name' verify s8.json $against \

@@ -27,7 +27,7 @@ done
 expect_status 0 emit tanh.json --format sv && expect_line '//   style       rom, 1 stage, .*' ../out 's8'
 expect_status 0 emit sigmoid.json --format sv && expect_line '//   style       tree, 1 stage, .*' ../out 's12, 16 segments'
 for style in rom aligned barrel tree; do
-    for stages in 0 1 2 3 4; do
+    for stages in 0 1 2 3 4 7 24; do
         expect_status 0 emit sigmoid.json --format sv --rtl-style $style --stages $stages || continue
         expect_line "//   style       $style, $stages stages?, .*" ../out style
         expect_line "  localparam integer LATENCY = $stages;" ../out latency
@@ -83,9 +83,9 @@ expect_error 2 'not a Verilog identifier' emit tanh.json --format sv --name wire
 expect_error 2 'not a Verilog identifier' emit tanh.json --format sv --name 8bit
 expect_error 2 'not a Verilog identifier' emit tanh.json --format sv --name 'a$b'
 expect_error 2 'cannot begin a Verilog identifier' emit tanh.json --format sv --prefix 'a-'
-expect_error 2 '0 to 4' emit tanh.json --format sv --stages 5
-expect_error 2 '0 to 4' emit tanh.json --format sv --stages=-1
-expect_error 2 '0 to 4' emit tanh.json --format sv --stages 1.5
+expect_error 2 '0 to 24' emit tanh.json --format sv --stages 25
+expect_error 2 '0 to 24' emit tanh.json --format sv --stages=-1
+expect_error 2 '0 to 24' emit tanh.json --format sv --stages 1.5
 expect_error 2 'must be auto, rom, aligned, barrel or tree' emit tanh.json --format sv --rtl-style wide
 expect_error 2 'must be valid or ready' emit tanh.json --format sv --rtl-handshake none
 expect_error 2 'takes one table' emit tanh.json sigmoid.json --format sv

@@ -46,6 +46,9 @@ def call(*command, cwd=None):
 
 # -- What is emitted ----------------------------------------------------------------------------------------------------
 
+STAGES = (0, 1, 2, 3, 4, 6, 9, 13, 24)
+
+
 class Module:
     def __init__(self, path, number, style, stages, has_ready):
         self.path = path
@@ -117,7 +120,8 @@ def draw_modules(folder):
             styles += ("rom",)
         for style in styles:
             number = len(modules)
-            modules.append(Module(path, number, style, (number + i // 5) % 5, (number // 5 + i) % 2 == 1))
+            modules.append(Module(path, number, style, STAGES[(number + i // 5) % len(STAGES)],
+                                  (number // 5 + i) % 2 == 1))
     return modules
 
 
@@ -226,7 +230,7 @@ int main()
     top.valid = 0;
     top.eval();
     top.rst_n = 1;
-    for (uint32_t k = 0; k < most + 6; k++) {{
+    for (uint32_t k = 0; k < most + 26; k++) {{
         top.valid = 1;
         for (size_t i = 0; i < modules.size(); i++)
             top.x[i] = k < count_of(modules[i]) ? code_at(modules[i], k) : 0;
@@ -327,7 +331,7 @@ def check_faults(folder):
     faults = 0
     for i, path in enumerate(sorted(pathlib.Path(ROOT, "luts/tables").glob("*_s8.json"))):
         for style in STYLES + ("rom",):
-            module = Module(path, f"fault{i}{style}", style, i % 5, i % 2 == 1)
+            module = Module(path, f"fault{i}{style}", style, STAGES[i % len(STAGES)], i % 2 == 1)
             module.emit(folder)
             bench, source = folder / f"{module.name}_tb.sv", folder / f"{module.name}.sv"
             good = bench.read_text(), source.read_text()
