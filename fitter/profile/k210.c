@@ -204,9 +204,10 @@ static bool unpack_anchored(const struct image *image, struct table *table, stru
     segments_begin(table, PWL_ANCHORED, PWL_HALF_EVEN);
     for (int e = 0; e < ENTRIES; e++) {
         const int64_t mul = image->values[MUL][e], from = image->values[X_START][e];
-        if (from > table->in.qmax)
-            break;
-        if ((e > 0 && (from < image->values[X_START][e - 1] || !is_anchored_at_start(image, e, table))) ||
+        const bool ascends = e == 0 || from >= image->values[X_START][e - 1];
+        if (ascends && from > table->in.qmax)
+            continue;
+        if (!ascends || (e > 0 && !is_anchored_at_start(image, e, table)) ||
             segments_add(table, from, mul, mul ? (int)image->values[SHIFT][e] : 0, image->values[BIAS][e], diag)) {
             diag->code = EXIT_DONE;
             return false;

@@ -122,7 +122,7 @@ EVERY_TENSOR = [
     tensor("infinite", INT8, [float("inf")], [0]), tensor("tiny", INT8, [2.0**-149], [0]),
     tensor("colon:0", INT8, [0.0078125], [-128]), tensor("3", INT8, [0.5], [33]), tensor("", INT8, [0.5], [25]),
     tensor("bars | and \\ and \n", INT8, [0.5], [26]), tensor("\u03c3(x)", UINT8, [0.00390625], [0]),
-    tensor("auto:0", INT8, [0.5], [27]),
+    tensor("auto:0", INT8, [0.5], [27]), tensor("fewer", INT8, [0.5, 0.25, 0.125], [1, 2]),
 ]
 
 
@@ -156,6 +156,7 @@ def tflite_seeds():
     yield "vtable_long", patched(small, at, "H", 65535)
     yield "vtable_short", patched(small, at, "H", 2)
     yield "table_long", patched(small, at + 2, "H", 65535)
+    yield "table_beyond", patched(small, at + 2, "H", len(small) - root + 1)
     yield "field_in_offset", patched(small, at + 4 + 2 * 2, "H", 2)
     yield "field_beyond", patched(small, at + 4 + 2 * 2, "H", 200)
     graphs = root + struct.unpack_from("<H", small, at + 4 + 2 * 2)[0]
@@ -354,6 +355,7 @@ def onnx_seeds():
     yield "length_huge", part(7, b"\x0a" + varint((1 << 64) - 1) + b"x")
     yield "inner_beyond", part(7, b"\x0a\x03" + b"\x0a\x04ab")
     yield "fixed_cut", part(7, part(5, b"\x25\0\0\0"))
+    yield "fixed64_cut", part(7, part(5, b"\x19" + bytes(7)) + part(2, "main"))
     yield "fixed64", part(7, b"\x19" + bytes(8) + part(1, node("Relu", ["x"], ["y"])))
     yield "dims_overflow", onnx(pair("x", "s", "z"), [stored("s", "float32", float_data([1.0]), [1 << 62, 8]),
                                                      simple[1]], [mention("x", "float32")])

@@ -147,6 +147,12 @@ sign tight.json
 expect_error 3 "tight.json: $says" emit tight.json
 gate "tight.json: $says" tight.json
 
+# And one of a reduced table, which has none to be proven.
+expect_status 0 fit rsqrt --in s24:2^-6 --out u16:2^-14 --outside clamp --reduce on --segments 8 -o reduced.json
+claim bound_lsb 1e9 reduced.json
+sign changed.json
+expect_error 3 'changed.json: certificate says bound_lsb 1e+09, where none can be proven' emit changed.json
+
 # Of samples, whose function takes a file, all that needs none.
 printf '%s\n' -8,0 0,0.5 8,1 >points.csv
 expect_status 0 fit --samples points.csv --in s8:2^-4 --out u8:2^-8 -o sampled.json

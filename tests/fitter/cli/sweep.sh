@@ -53,6 +53,10 @@ cp step.json 'a,"b|.json'
 sweep_passes 'a,"b|.json' --format csv
 expect_line 'table,function,in,out,form,rounding,segments,max_err_lsb,.*' ../out "sweep --format csv"
 expect_line '"a,""b\|.json",leaky_relu alpha=1,s8:2\^0:0,s8:2\^0:0,absolute,floor,2,3,.*' ../out "sweep --format csv"
+cp step.json 'a"b.json'
+sweep_passes 'a"b.json' --format csv
+expect_line '"a""b\.json",leaky_relu alpha=1,.*' ../out 'sweep --format csv, a quote without a comma'
+rm 'a"b.json'
 sweep_passes 'a,"b|.json' --format jsonl
 grep -qF '{"table": "a,\"b|.json",' ../out || fail "jsonl: the file name is not escaped"
 sweep_passes 'a,"b|.json' step.json

@@ -20,6 +20,7 @@ expect_output '| index | type                       | tensor |
 |     5 | u8:2^-8:0                  | y_d    |' tensors m.onnx
 expect_status 0 tensors m.tflite
 expect_line '\|     4 \| int8, 3 scales +\| channels +\|' ../out 'tensors m.tflite'
+expect_line '\|    28 \| int8, 3 scales but another number of zero points +\| fewer +\|' ../out 'tensors m.tflite'
 expect_line '\|    24 \| s8:2\^-1:25 +\| +\|' ../out 'tensors m.tflite'
 expect_line '\|    25 \| s8:2\^-1:26 +\| bars \\\| and \\x5c and \\x0a \|' ../out 'tensors m.tflite'
 expect_status 0 tensors "$corpus/onnx/long_name"
@@ -119,5 +120,21 @@ expect_error 2 '/dev/null: not a file of one byte or more' tensors /dev/null
 expect_error 2 'jobs.json: neither a TFLite model, with TFL3 at byte 4, nor an ONNX model' tensors jobs.json
 expect_error 2 'truncated: neither a TFLite model' tensors "$corpus/onnx/truncated"
 expect_error 2 'half: tflite: tensor 0 of subgraph 0 reaches beyond the end of the file' tensors "$corpus/tflite/half"
+for name in field_beyond field_in_offset header many_subgraphs root_at_0 root_beyond table_beyond table_long \
+    vtable_{before,beyond,far,long,short}; do
+    expect_error 2 "$name: tflite: the list of subgraphs reaches beyond" tensors "$corpus/tflite/$name"
+done
+while read -r name byte; do
+    expect_error 2 "$name: onnx: the field at byte $byte is broken" tensors "$corpus/onnx/$name"
+done <<'END'
+field_0 2
+fixed_cut 5
+fixed64_cut 5
+group 2
+inner_beyond 4
+length_huge 2
+varint_cut 3
+varint_endless 3
+END
 
 finish

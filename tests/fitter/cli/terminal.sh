@@ -4,18 +4,19 @@
 . "$(dirname "$0")/lib.sh"
 
 # on_terminal ARGUMENT...: pwlc with its streams on a terminal; what it wrote there is in ../screen. It is ended once $until
-# was seen there, unless that is empty.
-until=
+# was seen there, unless that is empty. The terminal has $width columns, or says of none.
+until= width=0
 on_terminal() {
     checks=$((checks + 1))
     status=0
-    until=$until python3 - "$pwlc" "$@" >../screen <<'END' || status=$?
-import os, re, select, signal, sys
+    until=$until width=$width python3 - "$pwlc" "$@" >../screen <<'END' || status=$?
+import fcntl, os, re, select, signal, struct, sys, termios
 until = os.environ["until"].encode()
 # What was written to a terminal may be there to read only some time after the writer has ended. So the mark is written
 # behind the program's last words, and all before it is theirs.
 mark = b"\0ended\0"
 terminal, program = os.openpty()
+fcntl.ioctl(program, termios.TIOCSWINSZ, struct.pack("4H", 0, int(os.environ["width"]), 0, 0))
 pid = os.fork()
 if pid == 0:
     os.close(terminal)
@@ -134,5 +135,14 @@ printf '[{"name": "a", "function": "log", "in": "s8:2^-5", "out": "s8:2^-7", "ou
 expect_error 3 'leaves the output range' fit --spec jobs.json -o made
 expect_error 2 '--plot g.png: the drawing is SVG' sweep small.json --plot g.png
 expect_error 2 '--plot g.PDF: the drawing is SVG' sweep small.json --plot g.PDF
+
+# Rows of several tables are in pieces of the terminal's width, each with the names in front.
+for width in 60 70 80 90 100; do
+    on_terminal sweep table.json small.json
+    longest=$(tr -d '\r' <../screen | awk 'length > longest { longest = length } END { print longest }')
+    [ "$longest" -gt 40 ] && [ "$longest" -le "$width" ] || fail "$width columns: a line of $longest: $(head -c 600 ../screen)"
+    [ "$(grep -c '^| small.json ' ../screen)" -ge 2 ] || fail "$width columns: in one piece: $(head -c 600 ../screen)"
+done
+width=0
 
 finish

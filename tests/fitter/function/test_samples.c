@@ -293,12 +293,13 @@ START_TEST(values_on_an_even_grid_are_read)
     } good[] = {{":-1:1", {-1, -0.5, 0, 0.5, 1}, false},
                 {":2:-2", {-2, -1, 0, 1, 2}, true},
                 {":0:1", {0, 0.25, 0.5, 0.75, 1}, false},
-                {":0:1e0", {0, 0.25, 0.5, 0.75, 1}, false}};
+                {":0:1e0", {0, 0.25, 0.5, 0.75, 1}, false},
+                {":-1:3", {-1, 0, 1, 2, 3}, false}};
     static const struct {
         const char *grid, *text;
     } bad[] = {{"", "y alone takes its even grid behind the name, FILE.npy:LOW:HIGH"},
                {":1:1", "row 1: x is 1 after 1; x must be strictly ascending or descending"}};
-    char directory[] = "/tmp/test_samples_XXXXXX", path[64], name[80], hashes[4][65];
+    char directory[] = "/tmp/test_samples_XXXXXX", path[64], name[80], hashes[5][65];
     struct diag diag = {0};
     struct samples *samples;
     size_t size;
@@ -317,6 +318,7 @@ START_TEST(values_on_an_even_grid_are_read)
     }
     ck_assert_str_eq(hashes[2], hashes[3]);
     ck_assert(strcmp(hashes[0], hashes[1]) != 0 && strcmp(hashes[0], hashes[2]) != 0);
+    ck_assert(strcmp(hashes[0], hashes[4]) != 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(name, sizeof name, "%s%s", path, bad[i].grid);
         ck_assert_int_eq(samples_read(name, &samples, &diag), EXIT_USAGE);
@@ -333,6 +335,11 @@ START_TEST(values_on_an_even_grid_are_read)
     ck_assert_msg(samples_read(name, &samples, &diag) == EXIT_DONE, "%s", diag.text);
     samples_free(samples);
     unlink(name);
+    snprintf(path, sizeof path, "%s/y.csv", directory); /* and of other files there are none */
+    write_file(path, (const unsigned char *)"0,1\n1,2\n", 8);
+    snprintf(name, sizeof name, "%s:0:1", path);
+    ck_assert_int_eq(samples_read(name, &samples, &diag), EXIT_IO);
+    unlink(path);
     rmdir(directory);
 }
 END_TEST

@@ -192,6 +192,7 @@ START_TEST(refuses_bad_csv)
         {"1,2\n3,-0.5\n", 0, "line 2: the weight is -0.5"},
         {"1,2\n1.5,2\n", 0, "line 2: q_x is 1.5, must be a code, an integer"},
         {"1,2\n1e300,2\n", 0, "line 2: q_x is 1e+300"},
+        {"1,2\n1e19,2\n", 0, "line 2: q_x is 1e+19, must be a code, an integer"},
         {"1,2\n,2\n", 0, "line 2: q_x is ''"},
         {"1,2\n0,1\n\n1,3\n", 0, "line 4: q_x 1 is there already, in line 1"},
         {"1\n2\0\n", 5, "line 2: weight is '2"},

@@ -112,14 +112,14 @@ END_TEST
 
 START_TEST(extreme_elements_convert)
 {
-    static const float floats[] = {1.5f, -3e38f, INFINITY, -INFINITY, NAN, 1e10f};
-    static const int64_t integers[] = {1, INT64_MIN, INT64_MAX, INT64_MIN, 0, 10000000000};
-    static const char header[] = "{\"descr\": \"<f4\", \"fortran_order\": False, \"shape\": (6,), }\n";
+    static const float floats[] = {1.5f, -3e38f, INFINITY, -INFINITY, NAN, 1e10f, 0x1p63f, -0x1p63f};
+    static const int64_t integers[] = {1, INT64_MIN, INT64_MAX, INT64_MIN, 0, 10000000000, INT64_MAX, INT64_MIN};
+    static const char header[] = "{\"descr\": \"<f4\", \"fortran_order\": False, \"shape\": (8,), }\n";
     const struct file file = make(1, header, floats, sizeof floats);
     struct npy npy;
     struct diag diag = {0};
     ck_assert_msg(npy_parse(file.bytes, file.size, &npy, &diag) == EXIT_DONE, "%s", diag.text);
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
         ck_assert_int_eq(npy_integer(&npy, i), integers[i]);
     ck_assert(npy_real(&npy, 0) == 1.5 && isinf(npy_real(&npy, 2)) && isnan(npy_real(&npy, 4)));
     free(file.bytes);

@@ -70,11 +70,14 @@ START_TEST(every_element_comes_once)
     static const size_t paddings[] = {0, 1, 2, 3, 5, 63, 1000, 65535 - 62};
     for (size_t i = 0; i < 2 * sizeof paddings / sizeof *paddings; i++) {
         struct npy_pieces pieces;
+        struct npy piece;
         struct diag diag = {0};
         write_array(1 + (int)(i % 2), paddings[i / 2]);
         ck_assert_msg(npy_open(path, &pieces, &diag) == EXIT_DONE, "%s", diag.text);
         ck_assert_uint_eq(pieces.npy.count, ELEMENTS);
         expect_all(&pieces);
+        ck_assert_int_eq(npy_rewind(&pieces, &diag), EXIT_DONE);
+        ck_assert_int_eq(npy_next(&pieces, &piece, &diag), EXIT_DONE); /* and in the middle */
         ck_assert_int_eq(npy_rewind(&pieces, &diag), EXIT_DONE);
         expect_all(&pieces);
         npy_close(&pieces);

@@ -96,16 +96,23 @@ START_TEST(the_witness_is_the_lowest_code)
 }
 END_TEST
 
-/* One error at all codes, but for the last bits, of which later chunks have more. */
+/* One error at all codes, but for the last bits, of which later codes have more: of many outputs by those of the
+ * target, of few by those of the error. */
 START_TEST(the_witness_is_the_lowest_of_equal_errors)
 {
+    static const struct {
+        const char *in, *out;
+        int slope, offset;
+    } tables[] = {{"s16:0.1:-32768", "s20:0.025:0", 4, -3},
+                  {"s16:0.1:-32768", "s20:0.025:0", 4, 3},
+                  {"s6:0.3:0", "s8:0.1:0", 3, 5}};
     struct made made;
     const struct function function = own(&identity_info);
-    start_table(&made, "s16:0.1:-32768", "s20:0.025:0");
-    add_segment(&made, -32768, 4, 0, _i ? 3 : -3);
+    start_table(&made, tables[_i].in, tables[_i].out);
+    add_segment(&made, made.table.in.qmin, tables[_i].slope, 0, tables[_i].offset);
     finish(&made);
     const struct error_stats stats = measured(&made, &function, false);
-    ck_assert_msg(stats.max_err_at == -32768, "at %lld", (long long)stats.max_err_at);
+    ck_assert_msg(stats.max_err_at == made.table.in.qmin, "at %lld", (long long)stats.max_err_at);
 }
 END_TEST
 
@@ -120,6 +127,19 @@ START_TEST(an_exact_table_has_no_error_at_its_first_code)
     ck_assert(stats.max_err == 0 && stats.max_err_at == -128 && stats.rms == 0 && stats.mean_abs == 0);
     ck_assert(stats.max_ulp == 0 && stats.max_ulp_at == -128 && stats.correctly_rounded == 1);
     ck_assert(stats.checked == 256 && stats.exhaustive && stats.monotone && stats.saturated_codes == 0);
+}
+END_TEST
+
+/* f goes on where the target ends at the output's range. */
+START_TEST(a_point_of_a_curve_has_f_beyond_the_output)
+{
+    struct made made;
+    const struct function function = own(&identity_info);
+    start_table(&made, "s8:2^0:0", "s8:2^-1:3");
+    add_segment(&made, -128, 1, 0, 0);
+    finish(&made);
+    const struct curve_point point = curve_point_of(&made.table, &made.packed, &function, 100);
+    ck_assert(point.x == 100 && point.f == 100 && point.target == 127 && point.output == 100 && point.err == -27);
 }
 END_TEST
 
@@ -350,6 +370,26 @@ START_TEST(a_function_without_a_value_is_an_error)
 }
 END_TEST
 
+/* Infinite functions of our own saturate; an expression that is infinite has no value there. */
+START_TEST(an_infinite_expression_is_refused)
+{
+    struct made made;
+    struct error_stats stats;
+    struct function function;
+    struct diag diag;
+    if (function_set_expression(&function, "1 / x", "--expr", &diag) != EXIT_DONE) {
+        ck_assert_int_eq(diag.code, 77); /* without muParser */
+        return;
+    }
+    start_table(&made, "s8:2^0:5", "s8:2^0:0");
+    add_segment(&made, -128, 0, 0, 0);
+    finish(&made);
+    ck_assert_int_eq(measure(&made.table, &made.packed, &function, false, NULL, NULL, &stats, &diag), EXIT_USAGE);
+    ck_assert_ptr_nonnull(strstr(diag.text, "no value at code 5"));
+    function_free(&function);
+}
+END_TEST
+
 START_TEST(a_certificate_is_what_is_measured_and_proven)
 {
     struct made made;
@@ -387,8 +427,9 @@ int main(void)
     tcase_add_test(tests, target_may_overflow_and_is_then_clipped);
     tcase_add_test(tests, every_code_agrees_with_a_plain_loop);
     tcase_add_test(tests, the_witness_is_the_lowest_code);
-    tcase_add_loop_test(tests, the_witness_is_the_lowest_of_equal_errors, 0, 2);
+    tcase_add_loop_test(tests, the_witness_is_the_lowest_of_equal_errors, 0, 3);
     tcase_add_test(tests, an_exact_table_has_no_error_at_its_first_code);
+    tcase_add_test(tests, a_point_of_a_curve_has_f_beyond_the_output);
     tcase_add_loop_test(tests, a_curve_has_the_codes_from_end_to_end, 0, 2);
     tcase_add_test(tests, a_histogram_has_round_widths);
     tcase_add_test(tests, a_distribution_has_the_ranks_and_the_worst);
@@ -400,6 +441,7 @@ int main(void)
     tcase_add_test(tests, numbers_do_not_depend_on_threads);
     tcase_add_test(tests, a_range_outside_the_domain_is_refused);
     tcase_add_loop_test(tests, a_function_without_a_value_is_an_error, 0, 2);
+    tcase_add_test(tests, an_infinite_expression_is_refused);
     tcase_add_test(tests, a_certificate_is_what_is_measured_and_proven);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -227,8 +227,13 @@ START_TEST(a_step_with_f_between_samples_is_monotone)
     add_segment(&made, INT32_MIN, -1, 16, 0);
     finish(&made);
     ck_assert(measured(&made, &function, false).monotone);
-    y[2] = 2; /* now it rises all the way */
+    y[0] = y[1] = 2, y[2] = 0; /* it falls, and rises by more */
+    ck_assert(measured(&made, &function, false).monotone);
+    y[0] = y[1] = 0, y[2] = 2; /* now it rises all the way, */
     ck_assert(!measured(&made, &function, false).monotone);
+    made.table.outside = OUTSIDE_CLAMP; /* and from the step on, which does not say what it does before */
+    samples.x += 2, samples.y += 2, samples.count -= 2;
+    ck_assert(measured(&made, &function, false).monotone);
 }
 END_TEST
 
