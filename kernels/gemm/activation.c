@@ -2,6 +2,7 @@
 /* Activations of products: which there are, and what their scales come to. */
 #include "activation.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Whether a = 2^n * b. */
@@ -38,6 +39,9 @@ static pwl_qgemm_status check_affines(const pwl_qgemm_product *product, int wide
     const int int8 = product->scheme == PWL_QGEMM_INT8, codes = is_integer(product->y.type);
     const int wide_y = product->y.type == PWL_QGEMM_S32 || product->y.type == PWL_QGEMM_U32;
     int32_t n[3];
+    if (!(as->up_limit >= 0 && as->up_limit <= FLT_MAX && as->up_plus >= -FLT_MAX && as->up_plus <= FLT_MAX) ||
+        ((!as->gated || int8) && (as->up_limit != 0 || as->up_plus != 0)))
+        return PWL_QGEMM_ERR_AFFINE;
     if (!pwl_affine_serves(as->of_x, wide))
         return PWL_QGEMM_ERR_AFFINE;
     if ((as->gated || !codes) && !pwl_affine_serves(as->of_y, wide))

@@ -42,6 +42,11 @@ static const struct {
     [PWL_QGEMM_E4M3] = {1, 1},
 };
 
+size_t pwl_qgemm_type_bytes(pwl_qgemm_type type)
+{
+    return types[type].bytes;
+}
+
 /* m rows of `row` elements, `stride` apart. */
 static pwl_qgemm_status check_matrix(const void *data, pwl_qgemm_type type, size_t m, size_t row, size_t stride)
 {
@@ -329,6 +334,33 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
     return overwrites(product) ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK;
 }
 
+/* Whether Y lies in what is read of a group beside what `overwrites` knows. */
+static int overwrites_group(const pwl_qgemm_product *product, const pwl_qgemm_group *group)
+{
+    const size_t experts = group->experts, all = pwl_qgemm_columns(product->weights->n, is_gated(product)) * experts;
+    const region y = region_of_y(product);
+    return overlap(array_of(product->weights->memory, (experts - 1) * group->apart + product->weights->bytes), y) ||
+           overlap(array_of(group->offsets, (experts + 1) * sizeof *group->offsets), y) ||
+           overlap(array_of(product->bias, all * 4), y) ||
+           (is_gated(product) && overlap(array_of(product->activation->bias_up, all * 4), y));
+}
+
+pwl_qgemm_status pwl_qgemm_check_group_with(const pwl_qgemm_product *product, const pwl_qgemm_group *group,
+                                            const pwl_qgemm_codes *codes)
+{
+    const pwl_qgemm_status status = pwl_qgemm_check_with(product, codes);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (!group || !group->offsets)
+        return PWL_QGEMM_ERR_NULL;
+    if (group->experts == 0 || group->experts > PWL_QGEMM_MOST_EXPERTS || product->m > INT32_MAX ||
+        group->apart < product->weights->bytes || group->apart % 16 || group->apart > SIZE_MAX / PWL_QGEMM_MOST_EXPERTS)
+        return PWL_QGEMM_ERR_GROUP;
+    if ((uintptr_t)group->offsets % sizeof *group->offsets)
+        return PWL_QGEMM_ERR_ALIGN;
+    return overwrites_group(product, group) ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK;
+}
+
 const char *pwl_qgemm_status_text(pwl_qgemm_status status)
 {
     switch (status) {
@@ -376,6 +408,8 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
         return "table lies on another device than the current one";
     case PWL_QGEMM_ERR_SPREAD:
         return "a row's numbers are further apart than E4M3 holds exactly";
+    case PWL_QGEMM_ERR_GROUP:
+        return "number of experts, or how far their weights are apart, is out of range, or M is above 2^31 - 1";
     case PWL_QGEMM_ERR_CUDA:
         break;
     }

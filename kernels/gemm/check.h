@@ -27,6 +27,10 @@ pwl_qgemm_status pwl_qgemm_check_with(const pwl_qgemm_product *product, const pw
 /* Of that what does not depend on how the weights lie: they are good, and memory and bytes say where. */
 pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes);
 
+/* As pwl_qgemm_group_check(), codes as above. */
+pwl_qgemm_status pwl_qgemm_check_group_with(const pwl_qgemm_product *product, const pwl_qgemm_group *group,
+                                            const pwl_qgemm_codes *codes);
+
 /* Whether x can be m rows of k elements of so many bytes, `stride` elements apart, to be quantised. */
 static inline pwl_qgemm_status pwl_qgemm_check_rows(const void *x, size_t element, size_t m, size_t k, size_t stride)
 {
@@ -41,6 +45,9 @@ static inline pwl_qgemm_status pwl_qgemm_check_rows(const void *x, size_t elemen
 
 /* The largest of the finite magnitudes of k floats. */
 float pwl_qgemm_amax_of(const float *x, size_t k);
+
+/* Bytes of an element of X or Y. */
+size_t pwl_qgemm_type_bytes(pwl_qgemm_type type);
 
 /* Whether two arrays share a byte; whether one does with a row of X or Y. */
 int pwl_qgemm_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes);

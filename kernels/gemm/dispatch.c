@@ -12,110 +12,7 @@
 #include "launch.h"
 #include "schedule.h"
 #include "super.h"
-
-/* -- What serves a product, by the words of pwl/qgemm_kernels.h ------------------------------------------------------
- */
-
-static int serves_all(const pwl_qgemm_product *product)
-{
-    (void)product;
-    return 1;
-}
-
-static int serves_a16(const pwl_qgemm_product *product)
-{
-    return pwl_qgemm_is_a16(product);
-}
-
-static int serves_bytes(const pwl_qgemm_product *product)
-{
-    return pwl_qgemm_is_a8(product) || product->scheme == PWL_QGEMM_INT8;
-}
-
-static int serves_exact_bytes(const pwl_qgemm_product *product)
-{
-    return serves_bytes(product) && product->sums == PWL_QGEMM_SUMS_EXACT;
-}
-
-static int serves_integers(const pwl_qgemm_product *product)
-{
-    return product->scheme == PWL_QGEMM_INT8;
-}
-
-static int serves_fp8(const pwl_qgemm_product *product)
-{
-    return pwl_qgemm_is_fp8(product);
-}
-
-static int serves_halves(const pwl_qgemm_product *product)
-{
-    return pwl_qgemm_is_a16(product) ||
-           (pwl_qgemm_is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT);
-}
-
-static int serves_few(const pwl_qgemm_product *product)
-{
-    return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT && !pwl_qgemm_is_fp8(product);
-}
-
-/* -- How a kernel takes X --------------------------------------------------------------------------------------------
- */
-
-enum operand {
-    PLAIN,  /* as it is, A8 in blocks */
-    ROWS,   /* as it is, in rows that are aligned to 16 bytes */
-    HALVES, /* as h */
-    STRIPS, /* as h, which may be made while it multiplies */
-    BYTES,  /* as bytes of the call */
-    FLOATS
-};
-
-static enum operand x_plain(const pwl_qgemm_product *product)
-{
-    (void)product;
-    return PLAIN;
-}
-
-static enum operand x_rows(const pwl_qgemm_product *product)
-{
-    return (uintptr_t)product->x.data % 16 == 0 && product->x.stride % 16 == 0 ? PLAIN : ROWS;
-}
-
-static enum operand x_halves(const pwl_qgemm_product *product)
-{
-    (void)product;
-    return HALVES;
-}
-
-/* Halves that lie as tensor cores' kernels load them, 16 bytes at a time. */
-static int is_aligned_halves(const pwl_qgemm_input *x)
-{
-    return (x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16) && (uintptr_t)x->data % 16 == 0 &&
-           x->stride % 8 == 0;
-}
-
-static enum operand x_strips(const pwl_qgemm_product *product)
-{
-    const int halves = product->x.type == PWL_QGEMM_F16 && is_aligned_halves(&product->x);
-    return pwl_qgemm_is_a8(product) && halves && product->m >= PWL_QGEMM_STRIPS_FROM ? STRIPS : HALVES;
-}
-
-static enum operand x_bytes(const pwl_qgemm_product *product)
-{
-    (void)product;
-    return BYTES;
-}
-
-/* As h in A16; in A8 and INT8 as bytes, but one row of floats, aligned to 16 bytes, as it is where splitk makes bytes
- * of it sooner than a launch of its own would. */
-static enum operand x_splitk(const pwl_qgemm_product *product)
-{
-    const int floats = pwl_qgemm_is_a8(product) && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
-    const int soon = product->scheme == PWL_QGEMM_W8A8 || pwl_qgemm_depth(product->weights->k) <= PWL_QGEMM_OWN_PIECES;
-    if (pwl_qgemm_is_a16(product))
-        return HALVES;
-    return floats && product->m == 1 && (uintptr_t)product->x.data % 16 == 0 && soon ? FLOATS : BYTES;
-}
+#include "words.h"
 
 /* -- How K is cut ----------------------------------------------------------------------------------------------------
  */
@@ -180,6 +77,17 @@ static int plan_tiles(struct plan *plan)
     if (plan->marks)
         plan->bytes = plan->marks_at + (1 + plan->call.strips.count) * sizeof(uint32_t);
     return cudaSuccess;
+}
+
+/* Of a group, whose tiles are not cut. */
+static int plan_group(struct plan *plan)
+{
+    size_t multiprocessors;
+    const int error = count_multiprocessors(&multiprocessors);
+    if (error == cudaSuccess)
+        plan->call.tile =
+            pwl_qgemm_group_tile_of(plan->product, &plan->call.weights, plan->call.experts.count, multiprocessors);
+    return error;
 }
 
 static int suits_parts(const pwl_qgemm_product *product, int *suits)
@@ -270,6 +178,13 @@ static const struct kernel {
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
+/* Those of groups, which have no names. */
+static const struct kernel group_kernels[] = {
+    {.launch = pwl_cuda_launch_qgemm_group_halves, .serves = serves_a16, .x = x_halves, .plan = plan_group},
+    {.launch = pwl_cuda_launch_qgemm_group_bytes, .serves = serves_integers, .x = x_rows, .plan = plan_group},
+    {.launch = pwl_cuda_launch_qgemm_group_fp8, .serves = serves_fp8, .x = x_rows, .plan = plan_group},
+};
+
 static pwl_qgemm_status status_of(int error)
 {
     return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
@@ -308,8 +223,24 @@ static pwl_qgemm_status choose(const pwl_qgemm_product *product, const struct ke
     return PWL_QGEMM_ERR_KERNEL; /* not reached: the last of the list serves all */
 }
 
-/* The call's activation, of a product that is not checked yet. */
-static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *call)
+static pwl_qgemm_status choose_for_group(const pwl_qgemm_product *product, const struct kernel **kernel)
+{
+    for (size_t i = 0; i < sizeof group_kernels / sizeof group_kernels[0]; i++) {
+        *kernel = &group_kernels[i];
+        if ((*kernel)->serves(product))
+            return runs_on_hopper() ? PWL_QGEMM_OK : PWL_QGEMM_ERR_KERNEL;
+    }
+    return PWL_QGEMM_ERR_SCHEME;
+}
+
+static pwl_qgemm_status check_either(const pwl_qgemm_product *product, const pwl_qgemm_group *group,
+                                     const pwl_qgemm_codes *codes)
+{
+    return group ? pwl_qgemm_check_group_with(product, group, codes) : pwl_qgemm_check_with(product, codes);
+}
+
+/* The call's activation, of a product that is not checked yet, or of a group. */
+static pwl_qgemm_status check(const pwl_qgemm_product *product, const pwl_qgemm_group *group, pwl_qgemm_call *call)
 {
     const pwl_cuda_table *uploaded;
     pwl_cuda_plan plan;
@@ -320,7 +251,7 @@ static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *
     if (!product)
         return PWL_QGEMM_ERR_NULL;
     if (!product->activation)
-        return pwl_qgemm_check_with(product, NULL);
+        return check_either(product, group, NULL);
     uploaded = product->activation->uploaded;
     if (!uploaded)
         return PWL_QGEMM_ERR_NULL;
@@ -328,7 +259,7 @@ static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *
         return PWL_QGEMM_ERR_TABLE;
     plan = pwl_cuda_plan_of(uploaded);
     codes = (pwl_qgemm_codes){plan.qmin_x, plan.qmax_x, plan.qmin_y, plan.qmax_y, plan.wide};
-    status = pwl_qgemm_check_with(product, &codes);
+    status = check_either(product, group, &codes);
     if (status != PWL_QGEMM_OK)
         return status;
     error = cudaGetDevice(&device);
@@ -339,34 +270,13 @@ static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *
     return device == uploaded->device ? PWL_QGEMM_OK : PWL_QGEMM_ERR_DEVICE;
 }
 
-static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan *plan)
+/* What becomes of X in the workspace, M * K being in size_t's range 64 times. */
+static void plan_input(struct plan *plan)
 {
-    size_t elements;
-    enum operand x;
-    int a8;
-    pwl_qgemm_status status;
-    memset(plan, 0, sizeof *plan);
-    status = check(product, &plan->call);
-    if (status == PWL_QGEMM_OK &&
-        (product->scheme == PWL_QGEMM_MXFP4_A8 || pwl_qgemm_is_super(product->weights->format)))
-        status = PWL_QGEMM_ERR_SCHEME;
-    if (status == PWL_QGEMM_OK)
-        status = choose(product, &plan->kernel);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    plan->product = product;
-    plan->call.product = *product;
-    plan->call.weights = *product->weights;
-    plan->call.product.weights = NULL;
-    plan->call.product.activation = NULL;
-    plan->call.fast = pwl_qgemm_fast_of(product, &plan->call.epilogue, &plan->call.table);
-    if (product->scheme == PWL_QGEMM_INT8)
-        plan->call.narrow = pwl_qgemm_narrow_of(product, &plan->call.epilogue, &plan->call.table);
-    elements = product->m * product->weights->k;
-    if (elements > SIZE_MAX / 64) /* more than all that follows */
-        return PWL_QGEMM_ERR_SHAPE;
-    x = plan->kernel->x(product);
-    a8 = pwl_qgemm_is_a8(product);
+    const pwl_qgemm_product *const product = plan->product;
+    const size_t elements = product->m * product->weights->k;
+    const enum operand x = plan->kernel->x(product);
+    const int a8 = pwl_qgemm_is_a8(product);
     plan->packs = x == BYTES;
     plan->e4m3 = pwl_qgemm_is_fp8(product) && product->x.type != PWL_QGEMM_E4M3;
     plan->rows = x == ROWS && !plan->e4m3;
@@ -390,13 +300,40 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
         plan->halves_at = pwl_qgemm_round_up(plan->bytes, 16);
         plan->bytes = plan->halves_at + elements * sizeof(uint16_t);
     }
+}
+
+static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, const pwl_qgemm_group *group, struct plan *plan)
+{
+    pwl_qgemm_status status;
+    memset(plan, 0, sizeof *plan);
+    status = check(product, group, &plan->call);
+    if (status == PWL_QGEMM_OK &&
+        (product->scheme == PWL_QGEMM_MXFP4_A8 || pwl_qgemm_is_super(product->weights->format)))
+        status = PWL_QGEMM_ERR_SCHEME;
+    if (status == PWL_QGEMM_OK)
+        status = group ? choose_for_group(product, &plan->kernel) : choose(product, &plan->kernel);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    plan->product = product;
+    plan->call.product = *product;
+    plan->call.weights = *product->weights;
+    plan->call.product.weights = NULL;
+    plan->call.product.activation = NULL;
+    if (group)
+        plan->call.experts = (pwl_qgemm_experts){group->offsets, group->apart, (uint32_t)group->experts};
+    plan->call.fast = pwl_qgemm_fast_of(product, &plan->call.epilogue, &plan->call.table);
+    if (product->scheme == PWL_QGEMM_INT8)
+        plan->call.narrow = pwl_qgemm_narrow_of(product, &plan->call.epilogue, &plan->call.table);
+    if (product->m * product->weights->k > SIZE_MAX / 64) /* more than all that follows */
+        return PWL_QGEMM_ERR_SHAPE;
+    plan_input(plan);
     return status_of(plan->kernel->plan(plan));
 }
 
-pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes)
+static pwl_qgemm_status find_workspace(const pwl_qgemm_product *product, const pwl_qgemm_group *group, size_t *bytes)
 {
     struct plan plan;
-    const pwl_qgemm_status status = make_plan(product, &plan);
+    const pwl_qgemm_status status = make_plan(product, group, &plan);
     if (status != PWL_QGEMM_OK)
         return status;
     if (!bytes)
@@ -405,15 +342,60 @@ pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size
     return PWL_QGEMM_OK;
 }
 
-pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes, pwl_qgemm_kernel *ran,
-                                struct CUstream_st *stream)
+/* Makes X in the workspace, and completes the call. */
+static int prepare(const struct plan *plan, void *workspace, pwl_qgemm_call *call, struct CUstream_st *stream)
+{
+    const pwl_qgemm_product *const product = plan->product;
+    int32_t *const f = plan->exponents ? workspace : NULL;
+    uint16_t *const halves = plan->halves ? (uint16_t *)(void *)((char *)workspace + plan->halves_at) : NULL;
+    int error = cudaSuccess;
+    call->f = f;
+    call->q = plan->blocks ? workspace : product->x.data;
+    call->q_stride = plan->blocks ? call->weights.k / PWL_BLOCK : product->x.stride;
+    call->h = plan->halves ? halves : product->x.data;
+    call->h_stride = plan->halves ? call->weights.k : product->x.stride;
+    call->bytes = plan->packs ? workspace : NULL;
+    if (plan->rows) {
+        const size_t k = call->weights.k;
+        error = cudaMemcpy2DAsync(workspace, k, product->x.data, product->x.stride, k, product->m,
+                                  cudaMemcpyDeviceToDevice, stream);
+        call->product.x.data = workspace;
+        call->product.x.stride = k;
+    }
+    if (plan->e4m3) {
+        const pwl_qgemm_input from = product->x;
+        float *const scales = (float *)(void *)((char *)workspace + plan->scales_at);
+        error = pwl_cuda_launch_qgemm_e4m3(&from, product->m, call->weights.k, workspace, scales, stream);
+        call->product.x = (pwl_qgemm_input){workspace, call->weights.k, PWL_QGEMM_E4M3, 0, NULL, scales};
+    }
+    if (plan->sums)
+        call->sums = (char *)workspace + plan->sums_at;
+    if (plan->marks)
+        call->marks = (uint32_t *)(void *)((char *)workspace + plan->marks_at);
+    if (plan->packs)
+        error = pwl_cuda_launch_qgemm_bytes(call, workspace, stream);
+    if (plan->blocks)
+        error = pwl_cuda_launch_qgemm_blocks(call, workspace, stream);
+    if (plan->strips) {
+        error = pwl_cuda_launch_qgemm_halves_ahead(call, halves, stream);
+    } else if (plan->halves && pwl_qgemm_is_a8(product)) {
+        error = pwl_cuda_launch_qgemm_block_halves(call, halves, f, stream);
+    } else {
+        if (plan->exponents)
+            error = pwl_cuda_launch_qgemm_exponents(call, f, stream);
+        if (plan->halves && error == cudaSuccess)
+            error = pwl_cuda_launch_qgemm_halves(call, halves, stream);
+    }
+    return error;
+}
+
+static pwl_qgemm_status multiply(const pwl_qgemm_product *product, const pwl_qgemm_group *group, void *workspace,
+                                 size_t bytes, pwl_qgemm_kernel *ran, struct CUstream_st *stream)
 {
     struct plan plan;
     pwl_qgemm_call call;
-    int32_t *f;
-    uint16_t *halves;
-    int error = cudaSuccess;
-    const pwl_qgemm_status status = make_plan(product, &plan);
+    int error;
+    const pwl_qgemm_status status = make_plan(product, group, &plan);
     if (status != PWL_QGEMM_OK)
         return status;
     if (plan.bytes && !workspace)
@@ -422,52 +404,36 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
         return PWL_QGEMM_ERR_ALIGN;
     if (bytes < plan.bytes)
         return PWL_QGEMM_ERR_SPACE;
-
-    f = plan.exponents ? workspace : NULL;
-    halves = plan.halves ? (uint16_t *)(void *)((char *)workspace + plan.halves_at) : NULL;
     call = plan.call;
-    call.f = f;
-    call.q = plan.blocks ? workspace : product->x.data;
-    call.q_stride = plan.blocks ? call.weights.k / PWL_BLOCK : product->x.stride;
-    call.h = plan.halves ? halves : product->x.data;
-    call.h_stride = plan.halves ? call.weights.k : product->x.stride;
-    call.bytes = plan.packs ? workspace : NULL;
-    if (plan.rows) {
-        const size_t k = call.weights.k;
-        error = cudaMemcpy2DAsync(workspace, k, product->x.data, product->x.stride, k, product->m,
-                                  cudaMemcpyDeviceToDevice, stream);
-        call.product.x.data = workspace;
-        call.product.x.stride = k;
-    }
-    if (plan.e4m3) {
-        const pwl_qgemm_input from = product->x;
-        float *const scales = (float *)(void *)((char *)workspace + plan.scales_at);
-        error = pwl_cuda_launch_qgemm_e4m3(&from, product->m, call.weights.k, workspace, scales, stream);
-        call.product.x = (pwl_qgemm_input){workspace, call.weights.k, PWL_QGEMM_E4M3, 0, NULL, scales};
-    }
-    if (plan.sums)
-        call.sums = (char *)workspace + plan.sums_at;
-    if (plan.marks)
-        call.marks = (uint32_t *)(void *)((char *)workspace + plan.marks_at);
-    if (plan.packs)
-        error = pwl_cuda_launch_qgemm_bytes(&call, workspace, stream);
-    if (plan.blocks)
-        error = pwl_cuda_launch_qgemm_blocks(&call, workspace, stream);
-    if (plan.strips) {
-        error = pwl_cuda_launch_qgemm_halves_ahead(&call, halves, stream);
-    } else if (plan.halves && pwl_qgemm_is_a8(product)) {
-        error = pwl_cuda_launch_qgemm_block_halves(&call, halves, f, stream);
-    } else {
-        if (plan.exponents)
-            error = pwl_cuda_launch_qgemm_exponents(&call, f, stream);
-        if (plan.halves && error == cudaSuccess)
-            error = pwl_cuda_launch_qgemm_halves(&call, halves, stream);
-    }
+    error = prepare(&plan, workspace, &call, stream);
     if (error == cudaSuccess)
         error = plan.kernel->launch(&call, stream);
     if (error == cudaSuccess && ran)
         *ran = plan.kernel->id;
     return status_of(error);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes)
+{
+    return find_workspace(product, NULL, bytes);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes, pwl_qgemm_kernel *ran,
+                                struct CUstream_st *stream)
+{
+    return multiply(product, NULL, workspace, bytes, ran, stream);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_group_workspace(const pwl_qgemm_product *product, const pwl_qgemm_group *group,
+                                                size_t *bytes)
+{
+    return group ? find_workspace(product, group, bytes) : PWL_QGEMM_ERR_NULL;
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_group(const pwl_qgemm_product *product, const pwl_qgemm_group *group, void *workspace,
+                                      size_t bytes, struct CUstream_st *stream)
+{
+    return group ? multiply(product, group, workspace, bytes, NULL, stream) : PWL_QGEMM_ERR_NULL;
 }
 
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel)

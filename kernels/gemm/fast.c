@@ -50,5 +50,7 @@ pwl_qgemm_fast pwl_qgemm_fast_of(const pwl_qgemm_product *product, const pwl_qge
     if (e->as.gated && y->type >= PWL_QGEMM_S8)
         fast.out = rounding_of(e->out_inverse, e->as.of_out.zero_point, e->codes.min, e->codes.max);
     fast.zero_out = (uint32_t)e->as.of_out.zero_point - PWL_PRESET;
+    fast.up_limit = e->as.up_limit > 0 ? e->as.up_limit : INFINITY;
+    fast.up_plus = e->as.up_plus == 0 ? -0.0f : e->as.up_plus;
     return fast;
 }

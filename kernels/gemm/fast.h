@@ -37,6 +37,7 @@ typedef struct pwl_qgemm_fast {
     int32_t all16;             /* the table takes -2^15 to 2^15 - 1 around its zero point, and Y holds 16 bits, all of
                                 * which it gives */
     uint32_t zero_y, zero_out; /* of of_y and of_out, less PWL_PRESET */
+    float up_limit, up_plus;   /* of up, infinite where there is none, and -0, which changes nothing */
 } pwl_qgemm_fast;
 
 /* pwl_code_of_real() of a y that is not NaN, counted from the lowest code, plus as->zero: clamped before it is rounded,
@@ -44,6 +45,12 @@ typedef struct pwl_qgemm_fast {
 PWL_FN uint32_t pwl_qgemm_round(const pwl_qgemm_rounding *as, float y)
 {
     return pwl_bits_of_f32(fminf(fmaxf(y * as->inverse, as->first), as->last) + PWL_PRESET_FLOAT);
+}
+
+/* pwl_qgemm_up() of an up that is not NaN. */
+PWL_FN float pwl_qgemm_fast_up(const pwl_qgemm_fast *as, float up)
+{
+    return fminf(fmaxf(up, -as->up_limit), as->up_limit) + as->up_plus;
 }
 
 /* Of a product that was checked; table->memory is null where it has no activation, of which e is, else. */

@@ -7,6 +7,7 @@
 #include <pwl/qgemm_kernels.h>
 
 #include "fast.h"
+#include "group.h"
 #include "map/plan.h"
 #include "narrow.h"
 #include "schedule.h"
@@ -51,7 +52,8 @@ typedef struct pwl_qgemm_call {
 
     /* Of wgmma and wgmma_bytes. */
     pwl_qgemm_tile tile;
-    pwl_qgemm_strips strips; /* all 0 where h is complete */
+    pwl_qgemm_strips strips;   /* all 0 where h is complete */
+    pwl_qgemm_experts experts; /* of a group, whose weights and bias are those of the first expert */
 } pwl_qgemm_call;
 
 /* f of each row of X in A16. */
@@ -81,6 +83,31 @@ int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, stru
     int pwl_cuda_launch_qgemm_##name(const pwl_qgemm_call *call, struct CUstream_st *stream);
 PWL_QGEMM_KERNELS(PWL_QGEMM_DECLARE_LAUNCH)
 #undef PWL_QGEMM_DECLARE_LAUNCH
+
+/* Kernels of groups, whose experts are told. */
+int pwl_cuda_launch_qgemm_group_halves(const pwl_qgemm_call *call, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_group_bytes(const pwl_qgemm_call *call, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_group_fp8(const pwl_qgemm_call *call, struct CUstream_st *stream);
+
+/* Arguments of pwl_cuda_qgemm_gather() and pwl_cuda_qgemm_combine(), checked. */
+typedef struct pwl_qgemm_rows_of {
+    const void *x;
+    const int32_t *index;
+    void *y;
+    size_t rows, count, bytes, x_stride, y_stride;
+} pwl_qgemm_rows_of;
+
+typedef struct pwl_qgemm_combined {
+    const void *y;
+    const int32_t *index;
+    const float *weight;
+    void *out;
+    size_t rows, columns, tokens, each, y_stride, out_stride;
+    pwl_qgemm_type type;
+} pwl_qgemm_combined;
+
+int pwl_cuda_launch_qgemm_gather(const pwl_qgemm_rows_of *rows, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_combine(const pwl_qgemm_combined *of, struct CUstream_st *stream);
 
 /* What splitk leaves in `sums`. */
 size_t pwl_cuda_qgemm_splitk_bytes(size_t m, size_t n);

@@ -135,6 +135,15 @@ PWL_FN int64_t pwl_qgemm_code_of_sum(const pwl_qgemm_epilogue *e, int64_t v, int
     return pwl_code_of_integer(pwl_qgemm_store_s32(v), n - e->n_x, e->as.of_x.zero_point, e->qmin_x, e->qmax_x);
 }
 
+/* What the gate's factor is multiplied by, of an up. */
+PWL_FN float pwl_qgemm_up(const pwl_qgemm_activation *as, float up)
+{
+    const float limit = as->up_limit;
+    if (limit > 0 && (up > limit || up < -limit)) /* a NaN is neither */
+        up = up > 0 ? limit : -limit;
+    return as->up_plus == 0 ? up : up + as->up_plus; /* -0 stays what it is */
+}
+
 /* Element `at` of Y, q the table's value and up another y. */
 PWL_FN void pwl_qgemm_store_activated(const pwl_qgemm_epilogue *e, pwl_qgemm_type type, void *y, size_t at, int64_t q,
                                       float up)
@@ -147,7 +156,7 @@ PWL_FN void pwl_qgemm_store_activated(const pwl_qgemm_epilogue *e, pwl_qgemm_typ
     }
     v = pwl_real_of_code(q, e->as.of_y);
     if (e->as.gated)
-        v = v * up;
+        v = v * pwl_qgemm_up(&e->as, up);
     if (codes)
         pwl_qgemm_store_code(type, y, at,
                              pwl_code_of_real(v, e->out_inverse, e->as.of_out.zero_point, e->codes.min, e->codes.max));

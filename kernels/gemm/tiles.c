@@ -16,9 +16,9 @@ typedef struct tile_speed {
 #define SPEED(tokens, ...) {tokens, {__VA_ARGS__}},
 static const tile_speed of_halves[] = {PWL_QGEMM_TILE_SIZES(SPEED)}, of_bytes[] = {PWL_QGEMM_BYTE_TILE_SIZES(SPEED)},
                         of_e4m3[] = {PWL_QGEMM_E4M3_TILE_SIZES(SPEED)};
-#undef SPEED
 
 enum { LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9, CROWD = 76, CROWD4 = 60, CROWD_E4M3 = 40 };
+enum { TILE = 2000 }; /* of a tile of a group, beside its pieces and tokens */
 
 static int is_of_bytes(const pwl_qgemm_weights *weights)
 {
@@ -96,6 +96,40 @@ pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qge
                 best = tile;
                 least = time;
             }
+        }
+    }
+    return best;
+}
+
+/* Tiles along M of an expert that has about so many rows: the last tile is half full. */
+static double tiles_of_expert(double rows, uint32_t tokens)
+{
+    const double tiles = rows / tokens + 0.5;
+    return tiles < 1 ? 1 : tiles;
+}
+
+pwl_qgemm_tile pwl_qgemm_group_tile_of(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights,
+                                       size_t experts, size_t blocks)
+{
+    static const tile_speed halves[] = {PWL_QGEMM_GROUP_TILE_SIZES(SPEED)},
+                            bytes[] = {PWL_QGEMM_GROUP_BYTE_TILE_SIZES(SPEED)};
+#undef SPEED
+    const int direct = pwl_qgemm_is_direct(product, weights), e4m3 = pwl_qgemm_is_e4m3(weights->format);
+    const int small = e4m3 || is_of_bytes(weights), exponents = !small && weights->row_data;
+    const size_t count = small ? sizeof bytes / sizeof *bytes : sizeof halves / sizeof *halves;
+    const size_t across = (weights->n - 1) / PWL_QGEMM_ROWS + 1, active = experts < product->m ? experts : product->m;
+    const uint32_t most =
+        (direct && product->sums < PWL_QGEMM_SUMS_OF_512) || is_of_bytes(weights) ? UINT32_MAX : PWL_QGEMM_ANY_TOKENS;
+    pwl_qgemm_tile best = {PWL_QGEMM_GROUP_ANY_TOKENS, 1, (uint32_t)(blocks / 2 * 2), (uint32_t)direct};
+    double least = 0;
+    for (size_t i = 0; i < count && !exponents; i++) {
+        const uint32_t tokens = (small ? bytes : halves)[i].tokens;
+        const double tiles = tiles_of_expert((double)product->m / (double)active, tokens) * (double)(active * across);
+        const double pieces = (double)pwl_qgemm_depth(weights->k) * (small ? bytes : halves)[i].piece[0];
+        const double waves = tiles / best.blocks, time = (waves > 1 ? waves : 1) * (pieces + TILE + TOKEN * tokens);
+        if (tokens <= most && (least == 0 || time < least)) {
+            best.tokens = tokens;
+            least = time;
         }
     }
     return best;

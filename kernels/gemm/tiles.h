@@ -46,6 +46,23 @@ extern "C" {
     F(256, 345, 345)
 #define PWL_QGEMM_RUN_TOKENS 128
 
+/* Those of groups, whose experts may have a few rows each: F(tokens, piece), with the nanoseconds of a piece, of halves
+ * and of bytes and E4M3. */
+#define PWL_QGEMM_GROUP_TILE_SIZES(F)                                                                                  \
+    F(16, 190)                                                                                                         \
+    F(32, 195)                                                                                                         \
+    F(64, 240)                                                                                                         \
+    F(96, 275)                                                                                                         \
+    F(128, 355)                                                                                                        \
+    F(256, 650)
+#define PWL_QGEMM_GROUP_BYTE_TILE_SIZES(F)                                                                             \
+    F(32, 130)                                                                                                         \
+    F(64, 150)                                                                                                         \
+    F(96, 170)                                                                                                         \
+    F(128, 205)                                                                                                        \
+    F(256, 345)
+#define PWL_QGEMM_GROUP_ANY_TOKENS 64 /* of halves where rows of weights have exponents */
+
 /* The one size for Y that is not `direct`, below: what such kernels have more code for is not to be compiled for each.
  */
 #define PWL_QGEMM_ANY_TOKENS 128
@@ -68,6 +85,10 @@ int pwl_qgemm_is_direct(const pwl_qgemm_product *product, const pwl_qgemm_weight
 /* The tile that takes least time by the model of tiles.c, on a device with room for so many thread blocks at a time, 2
  * or more. */
 pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights, size_t blocks);
+
+/* The tile of a group, split being 1, that takes least time if all experts have about as many rows. */
+pwl_qgemm_tile pwl_qgemm_group_tile_of(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights,
+                                       size_t experts, size_t blocks);
 
 /* Rows of X of the tiles that thread blocks begin with. */
 size_t pwl_qgemm_tile_first_rows(size_t n, const pwl_qgemm_tile *tile);

@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 host_programs=()
-programs=(kernels/bench/bench_{map,rows_cuda,blocks,qgemm,qgemm_many,qgemm_int8,qgemm_fp8,qgemm_activation,qgemm_pack})
+programs=(kernels/bench/bench_{map,rows_cuda,blocks,qgemm,qgemm_many,qgemm_int8,qgemm_fp8,qgemm_group,qgemm_activation,qgemm_pack})
 . tests/kernels/build.sh
 log build-host build_host || die "building the C parts failed"
 log build-native build_for native "arch=compute_$capability,code=sm_$capability" ||

@@ -126,10 +126,13 @@ template <int count, class way> __device__ void store_some(four &at, const way &
     uint32_t words[count][4];
 #pragma unroll
     for (int i = 0; i < count; i++) {
-        const float unit = at.units[i * step * pitch];
+        /* A row that is not there would be anything, and not finite, or beyond the memory: the first one in its place.
+         */
+        const unsigned row = at.row + i * step < at.rows ? i * step * pitch : 0;
+        const float unit = at.units[row];
 #pragma unroll
         for (int which = 0; which <= way::gated; which++) {
-            const float4 sum = *reinterpret_cast<const float4 *>(at.sums + i * step * pitch + which * 8);
+            const float4 sum = *reinterpret_cast<const float4 *>(at.sums + row + which * 8);
             y[i][which][0] = y_of(sum.x, unit, at.bias[which][0]);
             y[i][which][1] = y_of(sum.y, unit, at.bias[which][1]);
             y[i][which][2] = y_of(sum.z, unit, at.bias[which][2]);
@@ -153,7 +156,7 @@ template <int count, class way> __device__ void store_some(four &at, const way &
     at.row += count * step;
 }
 
-/* All rows. Those beyond the last one of X are 0, and go through the motions but are not stored. */
+/* All rows. */
 template <unsigned groups, class way> __device__ void store_rows(four &at, const way &by)
 {
     constexpr int each = groups * 8 / (way::gated ? 2 * warps : warps), most = way::rows; /* of a thread, at once */

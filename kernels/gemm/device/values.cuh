@@ -281,7 +281,7 @@ template <class table> struct as_products {
     {
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            words[k] = __float_as_uint(__fmul_rn(by.real(y[k]), up[k]));
+            words[k] = __float_as_uint(__fmul_rn(by.real(y[k]), pwl_qgemm_fast_up(&call.fast, up[k])));
     }
 
     template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const

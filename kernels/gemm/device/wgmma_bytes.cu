@@ -3,8 +3,7 @@
  * INT8 with more than a few rows of X, on devices of 9.0: bytes by wgmma, as wgmma_loop.cuh draws it and
  * wgmma_product.cuh launches it; Y is stored by wgmma_codes.cuh. X lies as it is, so that there is one launch.
  */
-#include "wgmma_codes.cuh"
-#include "wgmma_product.cuh"
+#include "wgmma_integers.cuh"
 
 namespace
 {
@@ -12,47 +11,12 @@ namespace
 using namespace pwl;
 using namespace pwl::wgmma;
 
-/* Y as a tensor, in the boxes that storing_codes copies. */
-template <class shape> bool describe_y(CUtensorMap *y, const pwl_qgemm_call *call)
-{
-    const pwl_qgemm_output &to = call->product.y;
-    const size_t m = call->product.m, n = call->weights.n;
-    if (call->narrow.y_bytes == 1)
-        return describe_matrix<uint8_t>(y, to.data, m, n, to.stride, group_rows, shape::template box_rows<1>);
-    return describe_matrix<uint16_t>(y, to.data, m, n, to.stride, 2 * group_rows, shape::template box_rows<2>);
-}
-
-template <class shape> int launch_shape(const pwl_qgemm_call *call, struct CUstream_st *stream)
-{
-    static_assert(fewest_stages * shape::bytes + alignment + groups * (shape::out_group + shape::units_bytes) +
-                          (shape::meets_early ? shape::parts_bytes : 0) + PWL_QGEMM_NARROW_TABLE <=
-                      most_shared,
-                  "stages beside Y");
-    static_assert(shape::meets_early || shape::parts_bytes <= fewest_stages * (shape::x_bytes + shape::w_bytes),
-                  "parts lie where stages were");
-    const pwl_qgemm_input &from = call->product.x;
-    const size_t m = call->product.m;
-    CUtensorMap x, y = {};
-    work of = {};
-    if (!share_work<shape>(of, call, panel_of((m - 1) / shape::tokens + 1, call->tile.blocks)))
-        return cudaErrorInvalidConfiguration;
-    of.copies_y = call->narrow.copied && call->narrow.way >= PWL_QGEMM_CODES;
-    if (of.copies_y && !describe_y<shape>(&y, call))
-        return cudaErrorInvalidConfiguration;
-    if (!describe_matrix<int8_t>(&x, from.data, m, call->weights.k, from.stride, row_bytes, of.rows))
-        return cudaErrorInvalidConfiguration;
-    const room behind = {groups * shape::out_group, shape::meets_early && of.split > 1 ? shape::parts_bytes : 0,
-                         call->narrow.table_bytes, groups * shape::units_bytes};
-    const unsigned bytes = share_out<shape>(of, behind);
-    return launch<shape, storing_codes<shape>>(call, x, y, of, bytes, stream);
-}
-
 template <pwl_qgemm_format format> int launch_format(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
     switch (call->tile.tokens) {
 #define LAUNCH(tokens, ...)                                                                                            \
     case tokens:                                                                                                       \
-        return launch_shape<byte_shape<format, tokens>>(call, stream);
+        return launch_integers<byte_shape<format, tokens>>(call, stream);
         PWL_QGEMM_BYTE_TILE_SIZES(LAUNCH)
 #undef LAUNCH
     }
@@ -67,6 +31,6 @@ int pwl_cuda_launch_qgemm_wgmma_bytes(const pwl_qgemm_call *call, struct CUstrea
         return launch_format<PWL_QGEMM_ROWS4>(call, stream);
     /* Such tiles are bound by their copies, of which a pair of them needs fewer. */
     if (call->tile.tokens == 128 && call->tile.split == 1 && call->product.m > 128)
-        return launch_shape<byte_shape<PWL_QGEMM_ROWS8, 128, true>>(call, stream);
+        return launch_integers<byte_shape<PWL_QGEMM_ROWS8, 128, true>>(call, stream);
     return launch_format<PWL_QGEMM_ROWS8>(call, stream);
 }

@@ -40,6 +40,7 @@ constexpr unsigned meet_to_begin = 1, meet_codes = 2; /* barriers, the second on
 template <class shape> struct storing_codes {
     static constexpr unsigned groups8 = shape::tokens / 8, lists = (shape::tokens + group_threads - 1) / group_threads;
     using sums_type = int32_t[groups8][4];
+    using places = typename shape::places;
 
     const pwl_qgemm_call &call;
     const CUtensorMap &y;
@@ -58,7 +59,7 @@ template <class shape> struct storing_codes {
     uint32_t buffer = 0;                  /* of Y, the next one */
 
     __device__ storing_codes(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory,
-                             const tile_place &here)
+                             const places &here)
         : call(call), y(y), of(of), memory(memory), group(threadIdx.x / group_threads),
           thread(threadIdx.x % group_threads), lane(threadIdx.x % 32), warp(thread / 32),
           out(shared_address(memory) + of.out_at + group * shape::out_group),
@@ -66,7 +67,7 @@ template <class shape> struct storing_codes {
           units(shared_address(memory) + of.units_at + group * shape::units_bytes),
           row(group * group_rows + warp * PWL_QGEMM_TILE_ROWS + pwl_qgemm_row_of_lane(shape::format, lane / 4))
     {
-        if (here.is_there(of))
+        if (!shape::of_group && here.is_there(of))
             ask_for_weights(here);
         if (of.table_at)
             put_table();
@@ -79,16 +80,16 @@ template <class shape> struct storing_codes {
         const uint8_t *const from = static_cast<const uint8_t *>(call.weights.memory);
         if (threadIdx.x > lines)
             return;
-        const size_t row = size_t{tile_place(of).across} * PWL_QGEMM_ROWS;
+        const size_t row = size_t{places(call, of).across} * PWL_QGEMM_ROWS;
         prefetch_line(threadIdx.x < lines ? from + pwl_qgemm_row_sum_at(&call.weights, row) + threadIdx.x * line
                                           : from + pwl_qgemm_row_exponent_at(&call.weights, row));
     }
 
-    __device__ void ready(const tile_place &here)
+    __device__ void ready(const places &here)
     {
         if (of.table_at)
             meet(meet_to_begin, multiplying); /* the table is there */
-        if (here.is_there(of))
+        if (!shape::of_group && here.is_there(of))
             ask_for_numbers(here);
         /* What stores of a tile ask of the call comes to the cache of constants now, while memory is waited for. */
         asm volatile("" : : "r"(call.narrow.way), "r"(call.narrow.n), "r"(call.narrow.zero), "r"(call.narrow.copied));
@@ -128,7 +129,7 @@ template <class shape> struct storing_codes {
     }
 
     /* Sums and exponents of a tile's rows of weights, which are no launch's output. */
-    __device__ void ask_for_weights(const tile_place &at)
+    __device__ void ask_for_weights(const places &at)
     {
         const size_t first = size_t{at.across} * PWL_QGEMM_ROWS + row;
 #pragma unroll
@@ -139,7 +140,7 @@ template <class shape> struct storing_codes {
     }
 
     /* Their bias, and exponents of the rows of X that this block stores. */
-    __device__ void ask_for_numbers(const tile_place &at)
+    __device__ void ask_for_numbers(const places &at)
     {
         const size_t first = size_t{at.across} * PWL_QGEMM_ROWS + row, m = first_row(at);
 #pragma unroll
@@ -152,14 +153,18 @@ template <class shape> struct storing_codes {
     }
 
     /* The first row of X that this block stores of a tile. */
-    __device__ size_t first_row(const tile_place &at) const
+    __device__ size_t first_row(const places &at) const
     {
         return at.m(of, shape::tokens) + (at.shared ? at.part * shape::half : 0);
     }
 
-    __device__ void begin(const tile_place &here, size_t, size_t, sums_type &sums)
+    __device__ void begin(const places &here, size_t, size_t, sums_type &sums)
     {
         int32_t start[2];
+        if (shape::of_group) { /* the call is the tile's, and has not been the next one's before */
+            ask_for_weights(here);
+            ask_for_numbers(here);
+        }
         narrow = true;
 #pragma unroll
         for (unsigned i = 0; i < 2; i++) {
@@ -179,10 +184,10 @@ template <class shape> struct storing_codes {
         }
     }
 
-    __device__ void store(const tile_place &here, const tile_place &next, size_t, size_t n, sums_type &sums)
+    __device__ void store(const places &here, const places &next, size_t, size_t n, sums_type &sums)
     {
         const size_t first = first_row(here);
-        if (next.is_there(of)) {
+        if (!shape::of_group && next.is_there(of)) {
             ask_for_weights(next);
             ask_for_numbers(next);
         }
@@ -375,7 +380,7 @@ template <class shape> struct storing_codes {
                 put_groups<way, at_once>(by, sums, (first + token) / 8, token, to);
             show_to_copies();
             meet(meet_codes + group, group_threads);
-            if (!copies)
+            if (!copies || (shape::of_group && first + box > rows)) /* the next rows are another expert's */
                 store_box<way>(m, column, first, min(first + box, rows), to);
             else if (first_thread && column < call.weights.n)
                 copy_to_tensor(&y, static_cast<int32_t>(column), static_cast<int32_t>(m + first), to);

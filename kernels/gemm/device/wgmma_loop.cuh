@@ -78,6 +78,10 @@ constexpr unsigned row_bytes = 128, row_steps = 4; /* of X in a slab; multiplica
  * after every run of K. */
 enum class loop { behind, ahead, in_runs };
 
+/* Which tiles a thread block has: those of one product, or of a group (wgmma_experts.cuh). */
+struct tile_place;
+struct group_place;
+
 /* What the loop is compiled for: a variant of launch.cuh, rows of X, and slabs of a stage. */
 template <class variant, unsigned count, unsigned slabs_of_stage> struct stage_shape : variant {
     static constexpr unsigned tokens = count, slabs = slabs_of_stage;
@@ -86,6 +90,8 @@ template <class variant, unsigned count, unsigned slabs_of_stage> struct stage_s
     static constexpr bool of_bytes = of_integers || of_e4m3;
     static constexpr bool plain = of_bytes && mma::is_wide(variant::format); /* codes are operands as they are */
     static constexpr loop way = loop::behind;
+    static constexpr bool of_group = false;
+    using places = tile_place;
     using number = std::conditional_t<of_integers, int32_t, float>;
     static constexpr elements element = of_integers     ? elements::s8
                                         : of_e4m3       ? elements::e4m3
@@ -124,7 +130,9 @@ struct work {
     uint32_t pairs;    /* whether the blocks of a cluster take tiles that are neighbours along M; `down` is of twos */
     uint32_t copies_y; /* whether Y is copied as the tensor that describes it */
     uint32_t stages, w_at, out_at, parts_at, table_at;
-    uint32_t units_at;    /* exponents of a tile's rows of X, for each warpgroup that multiplies */
+    uint32_t units_at; /* exponents of a tile's rows of X, for each warpgroup that multiplies */
+    uint32_t group_at; /* of a group, what wgmma_experts.cuh keeps */
+    uint32_t experts;
     uint32_t barriers_at; /* of each stage full and empty, then one for what another block sends */
 };
 
@@ -180,9 +188,25 @@ struct tile_place {
     uint32_t across;                 /* among the tiles along N */
     bool shared;                     /* with the cluster's other block */
 
-    __device__ explicit tile_place(const work &of)
+    __device__ tile_place(const pwl_qgemm_call &, const work &of)
     {
         take(of, blockIdx.x);
+    }
+
+    /* The product as stores are to see it, and what they see of a tile, which is nothing of its own. */
+    static __device__ const pwl_qgemm_call &own_call(const pwl_qgemm_call &call, const work &)
+    {
+        return call;
+    }
+
+    __device__ void show(const pwl_qgemm_call &, const work &, const pwl_qgemm_call &) const
+    {
+    }
+
+    /* Where its weights begin in those of the call. */
+    static __device__ size_t weights_at(const pwl_qgemm_call &)
+    {
+        return 0;
     }
 
     __device__ bool is_there(const work &of) const
@@ -229,7 +253,7 @@ __device__ void copy_x(const pwl_qgemm_call &call, const work &of, const CUtenso
 {
     place<shape> to(of, memory, true);
     wait_for_last_launch();
-    for (tile_place here(of); here.is_there(of); here.advance(of)) {
+    for (typename shape::places here(call, of); here.is_there(of); here.advance(of)) {
         const uint32_t m = here.m(of, shape::tokens);
         uint32_t made = shape::strips && call.strips.count ? 0 : of.depth;
         for (uint32_t step = here.first; step < here.end; step++, to.advance()) {
@@ -251,9 +275,9 @@ __device__ void copy_x(const pwl_qgemm_call &call, const work &of, const CUtenso
 
 /* Where the weights of a tile begin. */
 template <class shape>
-__device__ const uint8_t *weights_of(const pwl_qgemm_call &call, const work &of, const tile_place &here)
+__device__ const uint8_t *weights_of(const pwl_qgemm_call &call, const work &of, const typename shape::places &here)
 {
-    return static_cast<const uint8_t *>(call.weights.memory) +
+    return static_cast<const uint8_t *>(call.weights.memory) + here.weights_at(call) +
            (size_t{here.across} * of.depth + here.first * shape::pieces) * shape::piece;
 }
 
@@ -286,9 +310,12 @@ __device__ void copy_half_step(const work &of, uint32_t memory, uint32_t step, c
                            to.full());
 }
 
-/* How many steps fill_stages() has copied. X waits for what is copied before it. */
-template <class shape> __device__ uint32_t steps_ahead(const work &of, const tile_place &here)
+/* How many steps fill_stages() has copied. X waits for what is copied before it. Of a group none, since it takes
+ * offsets to tell whose weights they are. */
+template <class shape> __device__ uint32_t steps_ahead(const work &of, const typename shape::places &here)
 {
+    if (shape::of_group)
+        return 0;
     return min(min(of.stages, most_ahead / shape::w_bytes), here.end - here.first);
 }
 
@@ -296,7 +323,7 @@ template <class shape> __device__ uint32_t steps_ahead(const work &of, const til
  * so much as begun. */
 template <class shape> __device__ void fill_stages(const pwl_qgemm_call &call, const work &of, uint32_t memory)
 {
-    const tile_place here(of);
+    const typename shape::places here(call, of);
     place<shape> to(of, memory, true);
     const uint8_t *from = weights_of<shape>(call, of, here);
     for (uint32_t i = 0; i < steps_ahead<shape>(of, here); i++, from += shape::w_bytes, to.advance())
@@ -307,7 +334,7 @@ template <class shape> __device__ void fill_stages(const pwl_qgemm_call &call, c
 template <class shape> __device__ void copy_weights(const pwl_qgemm_call &call, const work &of, uint32_t memory)
 {
     place<shape> to(of, memory, true);
-    tile_place here(of);
+    typename shape::places here(call, of);
     uint32_t ahead = steps_ahead<shape>(of, here);
     for (; here.is_there(of); here.advance(of)) {
         const uint8_t *from = weights_of<shape>(call, of, here);

@@ -23,6 +23,7 @@
 #include "launch.cuh"
 #include "tensor.cuh"
 #include "wgmma_ahead.cuh"
+#include "wgmma_experts.cuh"
 #include "wgmma_loop.cuh"
 
 namespace pwl
@@ -88,27 +89,32 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
     /* What a warp tells itself ptxas does not make anew in each step, which E4M3 would wait for. */
     const uint32_t address = shared_address(memory);
     place<shape> from(of, shape::of_e4m3 ? __shfl_sync(0xffffffff, address, 0) : address, false);
-    tile_place here(of);
-    storing by(call, y, of, memory, here);
+    const pwl_qgemm_call &own = shape::places::own_call(call, of);
+    typename shape::places here(call, of);
+    storing by(own, y, of, memory, here);
     if (shape::pairs)
         wait_for_cluster();
     wait_for_last_launch();
     by.ready(here);
     while (here.is_there(of)) {
         const size_t m = here.m(of, shape::tokens), n = size_t{here.across} * PWL_QGEMM_ROWS;
-        tile_place next = here;
+        typename shape::places next = here;
         typename shape::number sums[shape::tokens / 8][4];
-        next.advance(of);
+        if (!shape::of_group) /* whose stores do not ask for it */
+            next.advance(of);
+        here.show(call, of, own);
         by.begin(here, m, n, sums);
         if constexpr (shape::way != loop::behind)
             by.meanwhile();
         if constexpr (shape::way == loop::in_runs)
-            multiply_in_runs<shape>(call, memory, n + row, row, here.end - here.first, from, sums);
+            multiply_in_runs<shape>(own, memory, n + row, row, here.end - here.first, from, sums);
         else if constexpr (shape::way == loop::ahead)
-            multiply_ahead<shape>(call, memory, n + row, row, here.end - here.first, from, sums);
+            multiply_ahead<shape>(own, memory, n + row, row, here.end - here.first, from, sums);
         else
-            multiply<shape>(call, memory, n + row, row, here.end - here.first, from, sums, [&] { by.meanwhile(); });
+            multiply<shape>(own, memory, n + row, row, here.end - here.first, from, sums, [&] { by.meanwhile(); });
         by.store(here, next, m, n, sums);
+        if (shape::of_group)
+            next.advance(of);
         here = next;
     }
     if (threadIdx.x % group_threads == 0) /* shared memory must stay until then */
@@ -128,13 +134,16 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
     const uint32_t memory = shared_address(shared);
     if (threadIdx.x == multiplying + 32) {
         make_barriers<shape>(of, memory);
-        fill_stages<shape>(call, of, memory);
+        if constexpr (!shape::of_group)
+            fill_stages<shape>(call, of, memory);
     } else if (threadIdx.x == multiplying) {
         prefetch_tensor(&x);
         if (of.copies_y)
             prefetch_tensor(&y);
-    } else {
+    } else if constexpr (!shape::of_group) {
         storing::prefetch(call, of);
+    } else if (threadIdx.x < 32) {
+        shape::places::template find<shape::tokens>(call, of);
     }
     start_next_launch();
     __syncthreads();
@@ -184,9 +193,9 @@ template <class shape> bool share_work(work &of, const pwl_qgemm_call *call, siz
 }
 
 /* Bytes behind the stages: of Y that waits to be copied, which is aligned as they are, of what a block of a cluster
- * leaves the other one, of a table, and of exponents of rows of X. */
+ * leaves the other one, of a table, of exponents of rows of X, and of a group. */
 struct room {
-    unsigned out, parts, table, units;
+    unsigned out, parts, table, units, group;
 };
 
 /* Gives shared memory to as many stages as leave room for these; the bytes of all. */
@@ -202,7 +211,8 @@ template <class shape> unsigned share_out(work &of, const room &behind)
         of.parts_at = (end + alignment - 1) / alignment * alignment + behind.out;
         of.table_at = behind.table ? of.parts_at + behind.parts : 0;
         of.units_at = of.parts_at + behind.parts + behind.table;
-        of.barriers_at = of.units_at + behind.units;
+        of.group_at = of.units_at + behind.units;
+        of.barriers_at = of.group_at + behind.group;
         bytes = of.barriers_at + of.stages * 16 + 8;
     } while (bytes > most_shared);
     return bytes;
@@ -212,7 +222,7 @@ template <class shape, class storing>
 int launch(const pwl_qgemm_call *call, const CUtensorMap &x, const CUtensorMap &y, const work &of, unsigned bytes,
            struct CUstream_st *stream)
 {
-    const unsigned blocks = of.alone ? of.turns : call->tile.blocks;
+    const unsigned blocks = of.turns < call->tile.blocks ? of.turns : call->tile.blocks;
     return launch_overlapped(true, of.pairs ? 2 : of.split, product<shape, storing>, dim3(blocks), threads, bytes,
                              stream, *call, x, y, of);
 }

@@ -141,7 +141,7 @@ __device__ void add_parts(unsigned rank, float *to, const float (&sums)[tokens /
 
 /* Parts whose Y is direct: a thread has four columns. */
 template <class shape, pwl_qgemm_type type>
-__device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, size_t m, size_t n,
+__device__ void store_parts(const pwl_qgemm_call &call, const typename shape::places &here, size_t m, size_t n,
                             const unit_type<shape> *units, uint8_t *memory, const float (&sums)[shape::tokens / 8][4])
 {
     const pwl_qgemm_output &y = call.product.y;
@@ -167,15 +167,17 @@ __device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, 
  * here; else chunk by chunk.
  */
 template <class shape>
-__device__ void store_through_floats(const pwl_qgemm_call &call, const work &of, const tile_place &here, size_t m,
-                                     size_t n, uint8_t *memory, const char *table,
+__device__ void store_through_floats(const pwl_qgemm_call &call, const work &of, const typename shape::places &here,
+                                     size_t m, size_t n, uint8_t *memory, const char *table,
                                      const float (&sums)[shape::tokens / 8][4])
 {
-    constexpr unsigned half = shape::tokens / 2;
-    const bool shared = here.shared, at_once = of.alone || shared;
+    constexpr unsigned half = shape::tokens / 2, by_chunk = shape::tokens < chunk ? shape::tokens : chunk;
+    /* Rows that a warpgroup stores at once: of a group no more than it ever has of a chunk. */
+    constexpr unsigned at_most = shape::of_group ? by_chunk / groups : chunk;
+    const bool shared = here.shared, at_once = !shape::of_group && (of.alone || shared);
     const unsigned begin = here.part * half, all = shared ? half : shape::tokens;
     const unsigned rows = static_cast<unsigned>(min(size_t{begin + all}, call.product.m - m));
-    const unsigned step = at_once ? all : chunk, own = threadIdx.x / group_threads * (step / groups);
+    const unsigned step = at_once ? all : by_chunk, own = threadIdx.x / group_threads * (step / groups);
     float *const to = reinterpret_cast<float *>(memory + (at_once ? 0 : of.out_at));
     if (shared) {
         add_parts<shape::tokens>(here.part, to, sums, [&](unsigned row, const float4 &sum) {
@@ -194,7 +196,7 @@ __device__ void store_through_floats(const pwl_qgemm_call &call, const work &of,
             from[threadIdx.x * mma::pitch + mma::unit_at] = unit_of<shape>(call, m + first + threadIdx.x);
         meet(meet_all, multiplying);
         if (first + own < rows)
-            mma::store_sums<shape::exponents, chunk / 8>(
+            mma::store_sums<shape::exponents, at_most / 8>(
                 call, m + first + own, n, min(step / groups, rows - first - own), from + own * mma::pitch, table);
         meet(meet_all, multiplying);
     }
@@ -231,13 +233,26 @@ __device__ void put_halves(const pwl_qgemm_call &call, size_t n, const unit_type
 }
 
 template <class shape>
-__device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, size_t m, size_t n,
+__device__ void store_parts(const pwl_qgemm_call &call, const typename shape::places &here, size_t m, size_t n,
                             const unit_type<shape> *units, uint8_t *memory, const float (&sums)[shape::tokens / 8][4])
 {
     if (call.product.y.type == PWL_QGEMM_F16)
         store_parts<shape, PWL_QGEMM_F16>(call, here, m, n, units, memory, sums);
     else
         store_parts<shape, PWL_QGEMM_BF16>(call, here, m, n, units, memory, sums);
+}
+
+/* A chunk of Y that is not copied, since what is beyond its rows belongs to another expert: 16 bytes at a time. */
+__device__ inline void store_box(const pwl_qgemm_call &call, size_t m, size_t column, unsigned rows, uint32_t from)
+{
+    const pwl_qgemm_output &y = call.product.y;
+#pragma unroll 1
+    for (unsigned i = threadIdx.x % group_threads; i < rows * 8; i += group_threads) {
+        const unsigned token = i / 8, at = i % 8;
+        if (column + at * 8 < call.weights.n)
+            *reinterpret_cast<uint4 *>(static_cast<uint16_t *>(y.data) + (m + token) * y.stride + column + at * 8) =
+                load_shared<uint4>(from + token * 128 + (at ^ token % 8) * 16);
+    }
 }
 
 /* The chunks of Y of a tile from `begin` on, one after the other; `buffer` is where the next one waits. */
@@ -260,7 +275,10 @@ __device__ void store_by_copies(const pwl_qgemm_call &call, const work &of, cons
     put_halves<shape, type, begin>(call, n, units, to, sums);
     show_to_copies();
     meet(meet_group + group, group_threads);
-    if (first_thread && column < call.weights.n && begin < of.rows)
+    const size_t end = m + begin + min(of.rows, shape::y_rows);
+    if (shape::of_group && end > call.product.m)
+        store_box(call, m + begin, column, static_cast<unsigned>(call.product.m - min(m + begin, call.product.m)), to);
+    else if (first_thread && column < call.weights.n && begin < of.rows)
         copy_to_tensor(&y, static_cast<int32_t>(column), static_cast<int32_t>(m + begin), to);
     if constexpr (begin + shape::y_rows < shape::tokens)
         store_by_copies<shape, type, begin + shape::y_rows>(call, of, y, m, n, units, memory, buffer, sums);
@@ -279,6 +297,7 @@ __device__ void store_by_copies(const pwl_qgemm_call &call, const work &of, cons
 
 /* Sums of halves, as wgmma_product.cuh has them stored. */
 template <class shape> struct storing_halves {
+    using places = typename shape::places;
     const pwl_qgemm_call &call;
     const CUtensorMap &y;
     const work &of;
@@ -289,7 +308,7 @@ template <class shape> struct storing_halves {
     uint32_t buffer = 0; /* of Y, the next one */
 
     __device__ storing_halves(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory,
-                              const tile_place &)
+                              const places &)
         : call(call), y(y), of(of), memory(memory), table(reinterpret_cast<char *>(memory) + of.table_at),
           units(reinterpret_cast<unit_type<shape> *>(memory + of.units_at) + threadIdx.x / group_threads * most_tokens)
     {
@@ -299,7 +318,7 @@ template <class shape> struct storing_halves {
     {
     }
 
-    __device__ void ready(const tile_place &) const
+    __device__ void ready(const places &) const
     {
         if constexpr (!shape::direct && !shape::exponents) {
             if (of.table_at && threadIdx.x < mma::threads) {
@@ -313,7 +332,7 @@ template <class shape> struct storing_halves {
         }
     }
 
-    __device__ void begin(const tile_place &, size_t m, size_t n, float (&sums)[shape::tokens / 8][4])
+    __device__ void begin(const places &, size_t m, size_t n, float (&sums)[shape::tokens / 8][4])
     {
 #pragma unroll
         for (unsigned i = 0; i < 2 && shape::of_e4m3; i++)
@@ -329,8 +348,7 @@ template <class shape> struct storing_halves {
     {
     }
 
-    __device__ void store(const tile_place &here, const tile_place &, size_t m, size_t n,
-                          float (&sums)[shape::tokens / 8][4])
+    __device__ void store(const places &here, const places &, size_t m, size_t n, float (&sums)[shape::tokens / 8][4])
     {
 #pragma unroll
         for (unsigned i = 0; i < shape::tokens / 2 && shape::of_e4m3; i++)

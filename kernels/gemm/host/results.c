@@ -276,7 +276,7 @@ static void activate_floats(const pwl_qgemm_results *results, const float *y, co
     }
     reals_of_codes(results->values, &values, count, e->as.of_y, &of_y, v);
     for (size_t i = 0; i < count && e->as.gated; i++)
-        v[i] = v[i] * up[i];
+        v[i] = v[i] * pwl_qgemm_up(&e->as, up[i]);
     if (!codes_alone) {
         put_floats(results, v, m, rows, n);
         return;

@@ -51,6 +51,36 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, 
                                               pwl_qgemm_kernel *ran, struct CUstream_st *stream);
 
 /*
+ * Products of a mixture's experts, as pwl/qgemm.h has them, in one launch: group->offsets are the device's, and are
+ * read there alone, so they may be another launch's output. All of X is taken and prepared as one product's. A16, INT8,
+ * FP8 and MXFP4_FP8, on devices that have PWL_QGEMM_WGMMA; elsewhere PWL_QGEMM_ERR_KERNEL. The kernels are those of
+ * products; their bits may be other than those of a product of the same rows, within the same bound.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_group_workspace(const pwl_qgemm_product *product,
+                                                              const pwl_qgemm_group *group, size_t *bytes);
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_group(const pwl_qgemm_product *product, const pwl_qgemm_group *group,
+                                                    void *workspace, size_t bytes, struct CUstream_st *stream);
+
+/*
+ * Row i of y = row index[i] of x, of `rows`; zeros where there is none. i below `count`; rows are `bytes` long, and
+ * strides are bytes, too. index is int32_t[count], on the device. x and y must not overlap.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_gather(const void *x, size_t rows, size_t x_stride, const int32_t *index,
+                                                     size_t count, size_t bytes, void *y, size_t y_stride,
+                                                     struct CUstream_st *stream);
+
+/*
+ * What experts gave a token, together: row t of out = sum over i < each of weight[t][i] * row index[t][i] of y, in
+ * fp32, s = fma(weight, y, s) from 0 on and i ascending, rounded once to the type, that of y and out. `rows` are those
+ * of y; an index outside adds nothing. index is int32_t[tokens][each], weight float[tokens][each], all on the device;
+ * out must not overlap y.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_combine(pwl_qgemm_type type, const void *y, size_t rows, size_t columns,
+                                                      size_t y_stride, const int32_t *index, const float *weight,
+                                                      size_t tokens, size_t each, void *out, size_t out_stride,
+                                                      struct CUstream_st *stream);
+
+/*
  * As pwl_qgemm_pack(), to the same bytes, where blocks, floats, tensors' data and codes, what belongs to rows, and
  * memory are the device's; tensors themselves, *weights and *bad are the host's. Super-blocks and formats of E4M3 are
  * packed by the host: PWL_QGEMM_ERR_FORMAT. Packing is queued on `stream`. All but that of codes looks at weights as it

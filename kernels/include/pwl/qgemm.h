@@ -75,7 +75,8 @@ extern "C" {
 #endif
 
 #define PWL_QGEMM_MAX_K_INT8 65793
-#define PWL_QGEMM_HALVES_FROM 64 /* M from which on W4A8 and W8A8 may be multiplied in halves */
+#define PWL_QGEMM_MOST_EXPERTS 1024 /* of a group */
+#define PWL_QGEMM_HALVES_FROM 64    /* M from which on W4A8 and W8A8 may be multiplied in halves */
 
 typedef enum pwl_qgemm_scheme {
     PWL_QGEMM_W4A16 = 0,
@@ -142,10 +143,12 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_DATA = 15,    /* a tensor's data are more or fewer bytes than its shape takes, as of a file cut off */
     PWL_QGEMM_ERR_TABLE = 16,   /* an activation's table is not safe to run, see pwl_table_check(), or was released */
     PWL_QGEMM_ERR_FIT = 17,     /* Y's type does not hold [qmin_y, qmax_y] */
-    PWL_QGEMM_ERR_AFFINE = 18,  /* an activation's scale or zero point that pwl/real.h or the scheme does not allow */
+    PWL_QGEMM_ERR_AFFINE = 18,  /* an activation's scale or zero point that pwl/real.h or the scheme does not allow; or
+                                 * its up_limit or up_plus */
     PWL_QGEMM_ERR_PAIR = 19,    /* gate and up are of two kinds or shapes, or have rows that are no multiple of 8 */
     PWL_QGEMM_ERR_DEVICE = 20,  /* the current device is not the one that the table was uploaded to */
     PWL_QGEMM_ERR_SPREAD = 21,  /* a row of MXFP4 whose blocks are too far apart to be E4M3 exactly */
+    PWL_QGEMM_ERR_GROUP = 22,   /* a group's number of experts, how far their weights are apart, or M above INT32_MAX */
     PWL_QGEMM_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
 } pwl_qgemm_status;
 
@@ -359,7 +362,9 @@ struct pwl_cuda_table; /* of pwl/cuda.h */
  * Gated, of weights packed as pwl_qgemm_of_pair() says: y or v of gate and up make one element, so Y has N / 2 columns,
  * and bias[N / 2] is the gate's:
  *
- *   floats   p = RN32(r * up), r the real number of table(q of gate) by of_y; Y = p, or the code of p by of_out
+ *   floats   p = RN32(r * u), r the real number of table(q of gate) by of_y; Y = p, or the code of p by of_out
+ *            u = RN32(c + up_plus), and up itself where up_plus is 0; c is up, clamped to -up_limit to up_limit unless
+ *            that is 0. With 1 and 7 and a table of min(x, 7) * sigmoid(1.702 * min(x, 7)) this is gpt-oss's.
  *   INT8     q_u = code of up by of_up, -32768 to 32767; of_up.scale is a power of two
  *            Y = code of (table(q of gate) - of_y.zero_point) * (q_u - of_up.zero_point) * 2^-n by of_out, where
  *            of_out.scale = 2^n * of_y.scale * of_up.scale with an integer n; of_up.zero_point is within 16 bits
@@ -375,6 +380,8 @@ typedef struct pwl_qgemm_activation {
     pwl_affine of_up;    /* gated, INT8 */
     pwl_affine of_out;   /* gated, Y in integers */
     const void *bias_up; /* gated: as bias, of the rows of up; or null */
+    float up_limit;      /* gated, but in INT8: finite, from 0 on */
+    float up_plus;       /* likewise: finite */
 } pwl_qgemm_activation;
 
 typedef struct pwl_qgemm_product {
@@ -396,6 +403,28 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
  * checks, not for speed.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product);
+
+/*
+ * Products of a mixture's experts, which share all of a product but for weights and bias: row m of X and Y belongs to
+ * expert e where offsets[e] <= m < offsets[e + 1], so that rows are sorted by expert. The product tells M, the number
+ * of all rows; weights->memory, bias and bias_up are those of expert 0, and those of expert e are e * apart bytes, or e
+ * times as many elements as one has, further on. weights->row_data and bytes are those of all: where rows of some
+ * expert of Q4_0, Q8_0 or MXFP4 have exponents, the others have zeros there, in the last bytes of their own.
+ *
+ * An expert has no rows unless 0 <= offsets[e] <= offsets[e + 1] <= M, and no earlier offset is above offsets[e]; so
+ * whatever offsets are, each row of Y is of one expert. Rows that are no expert's are left alone.
+ */
+typedef struct pwl_qgemm_group {
+    size_t experts;         /* 1 to PWL_QGEMM_MOST_EXPERTS */
+    size_t apart;           /* bytes, a multiple of 16, at least weights->bytes */
+    const int32_t *offsets; /* [experts + 1]; on the device in pwl/cuda_qgemm.h */
+} pwl_qgemm_group;
+
+/* As pwl_qgemm_check() and pwl_qgemm_reference(); PWL_QGEMM_ERR_GROUP where the number of experts, or apart, is out of
+ * range, or M is above INT32_MAX. */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_group_check(const pwl_qgemm_product *product, const pwl_qgemm_group *group);
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_group_reference(const pwl_qgemm_product *product,
+                                                         const pwl_qgemm_group *group);
 
 /*
  * value[M][N] = y[m,n] before it is rounded to the type of Y, and bound[M][N] = by how much a kernel's may differ:

@@ -77,6 +77,11 @@ static inline pwl_qgemm_activation draw_activation(const pwl_table *table, int i
     as.of_up.zero_point = random_in(state, -999, 999);
     as.of_out.scale = as.of_y.scale * as.of_up.scale * (int8 ? ldexpf(1, (int)random_in(state, -3, 12)) : 0x1.8p9f);
     as.of_out.zero_point = (y->min + y->max) / 2 + random_in(state, -3, 3);
+    uint64_t own = *state; /* so that what follows is drawn as ever */
+    if (gated && !int8 && random_bits(&own) % 2) {
+        as.up_limit = random_bits(&own) % 3 ? (float)(most / 2) : 0;
+        as.up_plus = random_bits(&own) % 3 ? (float)random_in(&own, -3, 3) : 0;
+    }
     return as;
 }
 
@@ -127,6 +132,10 @@ static inline void activate_float(const pwl_qgemm_activation *as, const struct y
         pwl_eval(t, pwl_code_of_real(gate, 1.0f / as->of_x.scale, as->of_x.zero_point, t->qmin_x, t->qmax_x));
     float v = pwl_real_of_code(q, as->of_y);
     if (as->gated) {
+        if (as->up_limit > 0 && fabsf(up) > as->up_limit)
+            up = copysignf(as->up_limit, up);
+        if (as->up_plus != 0)
+            up += as->up_plus;
         v *= up;
         if (isnan(v) && !isnan(up))
             v = born_nan(v);

@@ -289,7 +289,8 @@ static void test_errors(void)
     const pwl_qgemm_weights q4 = p.weights;
     int8 = draw_product(&schemes[5], 4, 32, 32, &state);
     const pwl_qgemm_weights rows = p.weights;
-    const pwl_qgemm_activation one = {&table, NULL, {1, 0}, {1, 0}, 0, {1, 0}, {1, 0}, NULL};
+    const pwl_qgemm_activation one = {
+        .table = &table, .of_x = {1, 0}, .of_y = {1, 0}, .of_up = {1, 0}, .of_out = {1, 0}};
     pwl_table small;
     do
         small = *draw_table(&made, &state, PWL_INT8, PWL_ABSOLUTE, PWL_FLOOR, 0, 256, 64, 4);
@@ -342,6 +343,11 @@ static void test_errors(void)
     INT8((as.gated = 1, as.of_out.scale = 3), PWL_QGEMM_ERR_AFFINE, "INT8, gated: scales that differ by 3");
     ACCEPTED(int8, rows, (as.gated = 1, as.of_out.scale = as.of_y.scale = 3), "scales that differ by a power of two");
     Q4((as.gated = 1, as.bias_up = (char *)p.bias_up + 2), PWL_QGEMM_ERR_ALIGN, "gated: bias at half a float");
+    Q4((as.gated = 1, as.up_limit = -1), PWL_QGEMM_ERR_AFFINE, "gated: a negative limit of up");
+    Q4((as.gated = 1, as.up_limit = NAN), PWL_QGEMM_ERR_AFFINE, "gated: a limit of up that is NaN");
+    Q4((as.gated = 1, as.up_plus = INFINITY), PWL_QGEMM_ERR_AFFINE, "gated: up plus infinity");
+    Q4(as.up_plus = 1, PWL_QGEMM_ERR_AFFINE, "up plus 1 without a gate");
+    INT8((as.gated = 1, as.up_limit = 1), PWL_QGEMM_ERR_AFFINE, "INT8, gated: a limit of up");
     Q4((as.gated = 1, p.weights.n = 24), PWL_QGEMM_ERR_SHAPE, "gated: 24 rows of weights");
     Q4((as.gated = 1, product.y.stride = 15), PWL_QGEMM_ERR_STRIDE, "gated: rows of Y overlap");
     Q4((as.gated = 1, as.bias_up = p.y + 4), PWL_QGEMM_ERR_OVERLAP, "gated: Y in the bias of up");

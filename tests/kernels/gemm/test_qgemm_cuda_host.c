@@ -304,6 +304,65 @@ static void test_activations(void)
     tap(pwl_cuda_qgemm(&product, NULL, 0, NULL, NULL) == PWL_QGEMM_ERR_NULL && bytes == 77, "activation: no table");
 }
 
+/* What groups are refused for, before the device is asked whether it has their kernels. */
+static void test_groups(void)
+{
+    static uint8_t two[2 * sizeof memory] __attribute__((aligned(16)));
+    static int32_t offsets[3];
+    const pwl_qgemm_weights w = {two, 1, 32, sizeof memory, PWL_QGEMM_Q4_0, 0};
+    const pwl_qgemm_group good = {2, sizeof memory, offsets};
+    pwl_qgemm_group group = good;
+    pwl_qgemm_product product = product_of(PWL_QGEMM_W4A16, PWL_QGEMM_F16);
+    size_t bytes = 77;
+    product.weights = &w;
+    const pwl_qgemm_status status = pwl_cuda_qgemm_group_workspace(&product, &group, &bytes);
+    tap(status == PWL_QGEMM_ERR_KERNEL ? bytes == 77 : status == PWL_QGEMM_OK && bytes == 0,
+        "group: nothing for fp16, where it runs");
+    bytes = 77;
+    tap(pwl_cuda_qgemm_group(&product, NULL, NULL, 0, NULL) == PWL_QGEMM_ERR_NULL, "group: none");
+    tap(pwl_cuda_qgemm_group(NULL, &group, NULL, 0, NULL) == PWL_QGEMM_ERR_NULL, "group: no product");
+    group.offsets = NULL;
+    tap(pwl_cuda_qgemm_group_workspace(&product, &group, &bytes) == PWL_QGEMM_ERR_NULL, "group: no offsets");
+    group = good;
+    group.experts = 0;
+    tap(pwl_cuda_qgemm_group_workspace(&product, &group, &bytes) == PWL_QGEMM_ERR_GROUP, "group: no experts");
+    group.experts = PWL_QGEMM_MOST_EXPERTS + 1;
+    tap(pwl_cuda_qgemm_group_workspace(&product, &group, &bytes) == PWL_QGEMM_ERR_GROUP, "group: too many");
+    group = good;
+    group.apart = sizeof memory - 16;
+    tap(pwl_cuda_qgemm_group_workspace(&product, &group, &bytes) == PWL_QGEMM_ERR_GROUP, "group: weights that overlap");
+    product.scheme = PWL_QGEMM_W4A8;
+    tap(pwl_cuda_qgemm_group_workspace(&product, &good, &bytes) == PWL_QGEMM_ERR_SCHEME && bytes == 77,
+        "group: W4A8 is not for groups");
+}
+
+static void test_rows(void)
+{
+    static const int32_t index[4] = {0};
+    static const float weight[4] = {0};
+    static uint8_t from[64], to[64];
+#define GATHER(x, rows, stride, index, count, bytes, y, y_stride)                                                      \
+    pwl_cuda_qgemm_gather(x, rows, stride, index, count, bytes, y, y_stride, NULL)
+    tap(GATHER(NULL, 2, 8, index, 2, 8, to, 8) == PWL_QGEMM_ERR_NULL, "gather: no rows");
+    tap(GATHER(from, 2, 8, NULL, 2, 8, to, 8) == PWL_QGEMM_ERR_NULL, "gather: no index");
+    tap(GATHER(from, 0, 8, index, 2, 8, to, 8) == PWL_QGEMM_ERR_SHAPE, "gather: of no rows");
+    tap(GATHER(from, 2, 8, index, 2, 8, to, 7) == PWL_QGEMM_ERR_STRIDE, "gather: rows that overlap");
+    tap(GATHER(from, 2, 8, (const int32_t *)(const void *)(from + 1), 2, 8, to, 8) == PWL_QGEMM_ERR_ALIGN,
+        "gather: an index at an odd address");
+    tap(GATHER(from, 2, 8, index, 2, 8, from + 15, 8) == PWL_QGEMM_ERR_OVERLAP, "gather: into the last byte");
+#undef GATHER
+#define COMBINE(type, y, index, tokens, each, out)                                                                     \
+    pwl_cuda_qgemm_combine(type, y, 2, 4, 4, index, weight, tokens, each, out, 4, NULL)
+    tap(COMBINE(PWL_QGEMM_F16, NULL, index, 1, 2, to) == PWL_QGEMM_ERR_NULL, "combine: no rows");
+    tap(COMBINE(PWL_QGEMM_S8, from, index, 1, 2, to) == PWL_QGEMM_ERR_TYPE, "combine: of integers");
+    tap(COMBINE(PWL_QGEMM_F16, from, index, 0, 2, to) == PWL_QGEMM_ERR_SHAPE, "combine: no tokens");
+    tap(COMBINE(PWL_QGEMM_F16, from, index, 1, 0, to) == PWL_QGEMM_ERR_SHAPE, "combine: of none");
+    tap(COMBINE(PWL_QGEMM_F16, from, index, SIZE_MAX / 32, 16, to) == PWL_QGEMM_ERR_SHAPE, "combine: of too many");
+    tap(COMBINE(PWL_QGEMM_F16, from, index, 1, 2, to + 1) == PWL_QGEMM_ERR_ALIGN, "combine: to an odd address");
+    tap(COMBINE(PWL_QGEMM_F16, from, index, 1, 2, from + 14) == PWL_QGEMM_ERR_OVERLAP, "combine: into the last row");
+#undef COMBINE
+}
+
 /* Packing on devices refuses what packing on the host does. */
 static void test_packing(void)
 {
@@ -369,5 +428,7 @@ int main(void)
     test_names();
     test_errors();
     test_deep();
+    test_groups();
+    test_rows();
     return tap_end();
 }

@@ -59,6 +59,9 @@ static int agrees(const pwl_qgemm_product *product, const pwl_qgemm_fast *fast, 
         if (fast->way == PWL_QGEMM_BY_IMAGE && (as->gated || !codes) &&
             pwl_near_real((uint32_t)value, fast->zero_y, as->of_y.scale) != pwl_real_of_code(value, as->of_y))
             return 0;
+        const float up = pwl_qgemm_fast_up(fast, y), up_too = pwl_qgemm_up(as, y);
+        if (as->gated && memcmp(&up, &up_too, sizeof up) != 0)
+            return 0;
         if (!as->gated || !codes)
             continue;
         const float v = draw_y(as->of_out, e->codes.min, e->codes.max, state);

@@ -39,7 +39,8 @@ static void test_products(struct operand *q4, struct operand *rows)
     static int8_t q_x[2 * 40], n_x[2];
     static uint8_t workspace[4096];
     static pwl_table no_table;
-    static const pwl_qgemm_activation as = {&no_table, NULL, {1, 0}, {1, 0}, 0, {1, 0}, {1, 0}, NULL};
+    static const pwl_qgemm_activation as = {
+        .table = &no_table, .of_x = {1, 0}, .of_y = {1, 0}, .of_up = {1, 0}, .of_out = {1, 0}};
     const pwl_qgemm_product good = {
         PWL_QGEMM_W4A8, PWL_QGEMM_SUMS_EXACT,        2,   NULL, {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
         q4->bias,       {y, 5, PWL_QGEMM_F32, 0, 0}, NULL};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches of products by wgmma whose sums are integers (wgmma_product.cuh), and whose Y wgmma_codes.cuh stores. */
+#ifndef PWL_QGEMM_WGMMA_INTEGERS_CUH
+#define PWL_QGEMM_WGMMA_INTEGERS_CUH
+
+#include "wgmma_codes.cuh"
+#include "wgmma_product.cuh"
+
+namespace pwl
+{
+namespace wgmma
+{
+
+/* Y as a tensor, in the boxes that storing_codes copies. */
+template <class shape> bool describe_y(CUtensorMap *y, const pwl_qgemm_call *call)
+{
+    const pwl_qgemm_output &to = call->product.y;
+    const size_t m = call->product.m, n = call->weights.n;
+    if (call->narrow.y_bytes == 1)
+        return describe_matrix<uint8_t>(y, to.data, m, n, to.stride, group_rows, shape::template box_rows<1>);
+    return describe_matrix<uint16_t>(y, to.data, m, n, to.stride, 2 * group_rows, shape::template box_rows<2>);
+}
+
+template <class shape> int launch_integers(const pwl_qgemm_call *call, struct CUstream_st *stream)
+{
+    static_assert(fewest_stages * shape::bytes + alignment + groups * (shape::out_group + shape::units_bytes) +
+                          (shape::meets_early ? shape::parts_bytes : 0) + PWL_QGEMM_NARROW_TABLE +
+                          (shape::of_group ? most_group_bytes : 0) <=
+                      most_shared,
+                  "stages beside Y");
+    static_assert(shape::meets_early || shape::parts_bytes <= fewest_stages * (shape::x_bytes + shape::w_bytes),
+                  "parts lie where stages were");
+    const pwl_qgemm_input &from = call->product.x;
+    const size_t m = call->product.m;
+    CUtensorMap x, y = {};
+    work of = {};
+    if (!(shape::of_group ? share_group<shape>(of, call)
+                          : share_work<shape>(of, call, panel_of((m - 1) / shape::tokens + 1, call->tile.blocks))))
+        return cudaErrorInvalidConfiguration;
+    of.copies_y = call->narrow.copied && call->narrow.way >= PWL_QGEMM_CODES;
+    if (of.copies_y && !describe_y<shape>(&y, call))
+        return cudaErrorInvalidConfiguration;
+    if (!describe_matrix<int8_t>(&x, from.data, m, call->weights.k, from.stride, row_bytes, of.rows))
+        return cudaErrorInvalidConfiguration;
+    const room behind = {groups * shape::out_group, shape::meets_early && of.split > 1 ? shape::parts_bytes : 0,
+                         call->narrow.table_bytes, groups * shape::units_bytes,
+                         shape::of_group ? group_bytes(call->experts.count) : 0};
+    const unsigned bytes = share_out<shape>(of, behind);
+    return launch<shape, storing_codes<shape>>(call, x, y, of, bytes, stream);
+}
+
+} // namespace wgmma
+} // namespace pwl
+
+#endif
