@@ -21,7 +21,7 @@ Source = structure("Source", format=i32, of=i32, type=i32, rule=i32, spread=i32,
 Input = structure("Input", data=pointer, stride=size, type=i32, zero_point=i32, n_x=pointer)
 Output = structure("Output", data=pointer, stride=size, type=i32, zero_point=i32, n_y=i32)
 Activation = structure("Activation", table=pointer, uploaded=pointer, of_x=Affine, of_y=Affine, gated=i32, of_up=Affine,
-                       of_out=Affine, bias_up=pointer)
+                       of_out=Affine, bias_up=pointer, up_limit=f32, up_plus=f32)
 Product = structure("Product", scheme=i32, sums=i32, m=size, weights=ctypes.POINTER(Weights), x=Input, bias=pointer, y=Output,
                     activation=ctypes.POINTER(Activation))
 
