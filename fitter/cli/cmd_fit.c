@@ -33,6 +33,7 @@ static const struct option_info options[] = {
     {"--gamma", "FILE", "layernorm, rmsnorm: a .npy file, a factor for each channel (default 1)"},
     {"--beta", "FILE", "layernorm, rmsnorm: a .npy file, an addend for each channel, in real units (default 0)"},
     {"--eps", "E", "layernorm, rmsnorm (default 1e-5), l2norm (default 0): what is added under the root"},
+    {"--in-b", "TYPE", "add: the type of the second input"},
     {"--fraction", "F", "softmax, logsoftmax: fraction bits of the exponentials, 8 to 30 (default 30)"},
     {"--time-limit", "SECONDS",
      "end the search of a table after so long, with the best one found; without it the same flags give the same table"},
@@ -215,8 +216,8 @@ static bool is_operator(struct request *request, const struct given *given, stru
             request->is_operator = true;
     for (int k = 0; k < request->given && !request->is_operator; k++)
         if (row_operator_has_flag(given[k].flag)) {
-            diag_set(diag, EXIT_USAGE, "%s: of softmax, logsoftmax, layernorm, rmsnorm and l2norm alone",
-                     given[k].flag);
+            diag_set(diag, EXIT_USAGE, "%s: of row operators and of add alone, that is of one of %s", given[k].flag,
+                     OPERATOR_NAMES);
             break;
         }
     return request->is_operator;

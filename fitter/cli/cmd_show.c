@@ -316,23 +316,35 @@ static json_t *operator_certificate_json(const struct row_operator *of, struct d
     return operator_to_json(of, &text, diag) == EXIT_DONE ? certificate_of_text(text, diag) : NULL;
 }
 
+/* What only some kinds have. */
+static void set_operator_fields(json_t *root, const struct row_operator *of)
+{
+    if (!operator_is_element(of->kind)) {
+        json_object_set_new(root, "rows", json_integer(of->length));
+        json_object_set_new(root, "core_segments", json_integer(of->core.segment_count));
+        json_object_set_new(root, "core_bytes", json_integer(table_bytes(&of->core)));
+    }
+    if (operator_is_norm(of->kind))
+        json_object_set_new(root, "eps", json_real(of->eps));
+    if (of->kind == OPERATOR_ADD)
+        json_object_set_new(root, "in_b", tensor_json(&of->in_b));
+}
+
 static int list_operator(const char *path, json_t *list, struct diag *diag)
 {
     struct row_operator of;
     if (row_operator_read(path, &of, diag))
         return diag->code;
     json_t *const certificate = operator_certificate_json(&of, diag);
-    json_t *const root = certificate
-                             ? json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:I, s:i, s:I, s:o}", "file", path, "spec",
-                                         of.spec, "operator", operator_name(of.kind), "in", tensor_json(&of.in), "out",
-                                         tensor_json(&of.out), "rows", (json_int_t)of.length, "packed_bytes",
-                                         (json_int_t)operator_bytes(&of), "core_segments", of.core.segment_count,
-                                         "core_bytes", (json_int_t)table_bytes(&of.core), "certificate", certificate)
-                             : NULL;
+    json_t *const root =
+        certificate ? json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:o}", "file", path, "spec", of.spec, "operator",
+                                operator_name(of.kind), "in", tensor_json(&of.in), "out", tensor_json(&of.out),
+                                "packed_bytes", (json_int_t)operator_bytes(&of), "certificate", certificate)
+                    : NULL;
     if (!root && certificate)
         diag_set(diag, EXIT_USAGE, "%s: the file name is not UTF-8, which JSON needs", path);
-    if (root && operator_is_norm(of.kind))
-        json_object_set_new(root, "eps", json_real(of.eps));
+    if (root)
+        set_operator_fields(root, &of);
     if (root)
         json_array_append_new(list, root);
     operator_free(&of);

@@ -16,7 +16,7 @@
 #include "reply.h"
 #include "table/size.h"
 
-static const char *const own_flags[] = {"--rows", "--gamma", "--beta", "--eps", "--fraction"};
+static const char *const own_flags[] = {"--rows", "--gamma", "--beta", "--eps", "--fraction", "--in-b"};
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
 bool row_operator_is_named(const char *name)
@@ -36,7 +36,7 @@ bool row_operator_has_flag(const char *flag)
 /* What fit is asked for. */
 struct asked {
     struct operator_request request;
-    bool has_in, has_out, has_eps;
+    bool has_in, has_in_b, has_out, has_eps;
     double *gamma, *beta; /* malloc'd, from files */
     uint32_t gamma_count, beta_count;
     const char *gamma_path, *beta_path;
@@ -91,6 +91,9 @@ static int set_flag(struct asked *asked, const char *flag, const char *value, st
     } else if (strcmp(flag, "--in") == 0) {
         asked->has_in = true;
         return tensor_parse(value, flag, &request->in, diag);
+    } else if (strcmp(flag, "--in-b") == 0) {
+        asked->has_in_b = true;
+        return tensor_parse(value, flag, &request->in_b, diag);
     } else if (strcmp(flag, "--out") == 0) {
         asked->has_out = true;
         return tensor_parse(value, flag, &request->out, diag);
@@ -113,10 +116,38 @@ static int set_flag(struct asked *asked, const char *flag, const char *value, st
     } else {
         return diag_set(
             diag, EXIT_USAGE,
-            "%s: not of a row operator, which takes --in, --out, --rows, --gamma, --beta, --eps, --fraction "
+            "%s: not of a row operator, which takes --in, --in-b, --out, --rows, --gamma, --beta, --eps, --fraction "
             "and -o",
             flag);
     }
+    return EXIT_DONE;
+}
+
+/* Types that are missing, and flags of other kinds. */
+static int check_flags(const struct asked *asked, struct diag *diag)
+{
+    const struct operator_request *const request = &asked->request;
+    const enum operator_kind kind = request->kind;
+    const bool is_norm = operator_is_norm(kind), is_element = operator_is_element(kind);
+    const struct {
+        const char *flag;
+        bool is_given, is_taken;
+    } flags[] = {{"--in-b", asked->has_in_b, kind == OPERATOR_ADD},
+                 {"--rows", request->length != 0, !is_element},
+                 {"--fraction", request->fraction != 0, !is_norm && !is_element},
+                 {"--eps", asked->has_eps, is_norm},
+                 {"--gamma", asked->gamma_path != NULL, is_norm},
+                 {"--beta", asked->beta_path != NULL, is_norm}};
+    const char *const missing = !asked->has_in                             ? "--in"
+                                : !asked->has_out                          ? "--out"
+                                : kind == OPERATOR_ADD && !asked->has_in_b ? "--in-b"
+                                                                           : NULL;
+    if (missing)
+        return diag_set(diag, EXIT_USAGE, "%s is needed, as --in s8:0.0472%s --out u8:2^-8", missing,
+                        kind == OPERATOR_ADD ? " --in-b s8:0.03" : "");
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        if (flags[k].is_given && !flags[k].is_taken)
+            return diag_set(diag, EXIT_USAGE, "%s: not of %s", flags[k].flag, operator_name(kind));
     return EXIT_DONE;
 }
 
@@ -125,18 +156,9 @@ static int settle(struct asked *asked, struct diag *diag)
 {
     struct operator_request *const request = &asked->request;
     const bool is_norm = operator_is_norm(request->kind), is_l2 = request->kind == OPERATOR_L2_NORM;
-    const char *const name = operator_name(request->kind);
     char eps[NUMBER_TEXT_SIZE];
-    if (!asked->has_in || !asked->has_out)
-        return diag_set(diag, EXIT_USAGE, "%s is needed, as --in s8:0.0472 --out u8:2^-8",
-                        asked->has_in ? "--out" : "--in");
-    if (is_norm ? request->fraction != 0 : asked->has_eps || asked->gamma_path || asked->beta_path)
-        return diag_set(diag, EXIT_USAGE, "%s: not of %s",
-                        is_norm             ? "--fraction"
-                        : asked->has_eps    ? "--eps"
-                        : asked->gamma_path ? "--gamma"
-                                            : "--beta",
-                        name);
+    if (check_flags(asked, diag) || operator_is_element(request->kind))
+        return diag->code;
     if (is_l2 && (asked->gamma_path || asked->beta_path))
         return diag_set(diag, EXIT_USAGE, "%s: not of l2norm, which has no channels of its own",
                         asked->gamma_path ? "--gamma" : "--beta");
@@ -208,6 +230,37 @@ static void print_type(const char *label, const struct tensor *tensor)
     printf("  %-12s %s, codes %" PRId64 "..%" PRId64 "\n", label, text, tensor->qmin, tensor->qmax);
 }
 
+static void print_constants(const struct row_operator *of)
+{
+    if (of->kind == OPERATOR_REQUANTISE) {
+        printf("  %-12s %" PRId64 " 2^-%d\n", "multiplier", of->factor_a, of->shift);
+    } else if (of->kind == OPERATOR_ADD) {
+        printf("  %-12s %" PRId64 " 2^-%d, %" PRId64 " 2^-%d\n", "factors", of->factor_a, of->shift, of->factor_b,
+               of->shift);
+    } else {
+        printf("  %-12s %s%" PRIu32 " places\n", "rows", operator_is_norm(of->kind) ? "" : "up to ", of->length);
+        printf("  %-12s %zu bytes, of which the core of %d segments is %d\n", "tables", operator_bytes(of),
+               of->core.segment_count, table_bytes(&of->core));
+    }
+}
+
+static void print_bound(const struct row_operator *of)
+{
+    const struct operator_certificate *const certificate = &of->certificate;
+    const bool is_element = operator_is_element(of->kind);
+    printf("  %-12s %.6g LSB, of every %s\n", "proven", certificate->bound_lsb, is_element ? "code" : "row");
+    if (is_element)
+        printf("  %-12s half a step, %.3g by the factors' rounding\n", "parts", certificate->factor);
+    else if (operator_is_norm(of->kind))
+        printf("  %-12s half a step, %.3g by the root, %.3g by gamma's rounding, %.3g by the rest\n", "parts",
+               certificate->root, certificate->gamma, certificate->beta);
+    else
+        printf("  %-12s rho %.3g, %s %.3g\n", "parts", certificate->rho, of->kind == OPERATOR_SOFTMAX ? "B" : "lambda",
+               certificate->largest);
+    if (!is_element)
+        printf("  %-12s delta0 %.3g, delta %.3g\n", "core", certificate->delta0, certificate->delta);
+}
+
 int row_operator_show(const char *path, struct diag *diag)
 {
     struct row_operator of;
@@ -217,23 +270,16 @@ int row_operator_show(const char *path, struct diag *diag)
     escape_print(path);
     printf("\n  %-12s %s\n  %-12s %s\n", "spec", of.spec, "operator", operator_name(of.kind));
     print_type("in", &of.in);
+    if (of.kind == OPERATOR_ADD)
+        print_type("second in", &of.in_b);
     print_type("out", &of.out);
-    printf("  %-12s %s%" PRIu32 " places\n", "rows", operator_is_norm(of.kind) ? "" : "up to ", of.length);
-    printf("  %-12s %zu bytes, of which the core of %d segments is %d\n", "tables", operator_bytes(&of),
-           of.core.segment_count, table_bytes(&of.core));
+    print_constants(&of);
     if (of.standing != CERTIFICATE_OWN) {
         printf("  %-12s %s\n", "error",
                of.standing == CERTIFICATE_ABSENT ? "not measured: pwlc certify does"
                                                  : "the certificate is another operator's: pwlc certify measures");
     } else {
-        printf("  %-12s %.6g LSB, of every row\n", "proven", certificate->bound_lsb);
-        if (operator_is_norm(of.kind))
-            printf("  %-12s half a step, %.3g by the root, %.3g by gamma's rounding, %.3g by the rest\n", "parts",
-                   certificate->root, certificate->gamma, certificate->beta);
-        else
-            printf("  %-12s rho %.3g, %s %.3g\n", "parts", certificate->rho,
-                   of.kind == OPERATOR_SOFTMAX ? "B" : "lambda", certificate->largest);
-        printf("  %-12s delta0 %.3g, delta %.3g\n", "core", certificate->delta0, certificate->delta);
+        print_bound(&of);
         printf("  %-12s %.6g LSB over %" PRId64 " rows\n  %-12s %s\n", "measured", certificate->max_err_lsb,
                certificate->rows, "worst row", certificate->worst_row);
     }

@@ -117,9 +117,14 @@ static int compare_fields(const struct row_operator *a, const struct row_operato
     int differences = 0;
     compare_text("operator", operator_name(a->kind), operator_name(b->kind), &differences);
     compare_tensor("in", &a->in, &b->in, &differences);
+    if (a->kind == OPERATOR_ADD && b->kind == OPERATOR_ADD)
+        compare_tensor("in_b", &a->in_b, &b->in_b, &differences);
     compare_tensor("out", &a->out, &b->out, &differences);
     compare_integer("rows", a->length, b->length, &differences);
-    if (operator_is_norm(a->kind) == operator_is_norm(b->kind)) {
+    compare_integer(a->kind == OPERATOR_ADD ? "factor_a" : "multiplier", a->factor_a, b->factor_a, &differences);
+    compare_integer("factor_b", a->factor_b, b->factor_b, &differences);
+    compare_integer("shift", a->shift, b->shift, &differences);
+    if (operator_family(a->kind) == operator_family(b->kind) && !operator_is_element(a->kind)) {
         compare_integer("fraction", a->fraction, b->fraction, &differences);
         compare_core(&a->core, &b->core, &differences);
         if (operator_is_norm(a->kind))
@@ -144,7 +149,7 @@ static void compare_row(void *context, const struct measured_row *given)
 {
     struct outputs *const outputs = context;
     struct measured_row row = *given;
-    packed_operator_run(&outputs->b->packed, row.x, outputs->y, row.length);
+    packed_operator_run(&outputs->b->packed, row.x, row.b, outputs->y, row.length);
     for (row.worst = 0; row.worst < row.length; row.worst++) {
         const int64_t difference = operator_code(&outputs->a->of.out, row.y, row.worst) -
                                    operator_code(&outputs->b->of.out, outputs->y, row.worst);
@@ -163,10 +168,10 @@ static void compare_row(void *context, const struct measured_row *given)
 /* Whether one row may be given to both. */
 static bool take_same_rows(const struct row_operator *a, const struct row_operator *b)
 {
-    const bool is_norm = operator_is_norm(a->kind);
-    return a->in.bits == b->in.bits && a->in.is_signed == b->in.is_signed &&
-           (is_norm || operator_is_norm(b->kind) ? is_norm == operator_is_norm(b->kind) && a->length == b->length
-                                                 : true);
+    const enum operator_family family = operator_family(a->kind);
+    const bool is_same = family == FAMILY_ELEMENT ? a->kind == b->kind : family == operator_family(b->kind);
+    return is_same && a->in.bits == b->in.bits && a->in.is_signed == b->in.is_signed && a->in_b.bits == b->in_b.bits &&
+           a->in_b.is_signed == b->in_b.is_signed && (family != FAMILY_NORM || a->length == b->length);
 }
 
 /* Rows of the operator whose rows are shorter: the other takes them too. */
@@ -174,9 +179,9 @@ static int compare_outputs(const struct side *a, const struct side *b, struct ou
 {
     const bool is_longer = a->of.length > b->of.length;
     *outputs = (struct outputs){.a = is_longer ? b : a, .b = is_longer ? a : b};
-    outputs->y = malloc(2 * (size_t)outputs->a->of.length);
+    outputs->y = malloc(2 * (size_t)PWL_LONGEST_ROW);
     if (!outputs->y)
-        return diag_set(diag, EXIT_IO, "out of memory for rows of %" PRIu32 " places", outputs->a->of.length);
+        return diag_set(diag, EXIT_IO, "out of memory for rows of %d places", PWL_LONGEST_ROW);
     hard_rows_measure(&outputs->a->of, hard_rows_default(&outputs->a->of), compare_row, outputs, diag);
     free(outputs->y);
     return diag->code;

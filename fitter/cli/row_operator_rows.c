@@ -20,39 +20,59 @@ static size_t bytes_of(const struct tensor *tensor)
     return (size_t)tensor->bits / 8;
 }
 
-static void set_code(const struct tensor *tensor, void *array, size_t k, int64_t code)
-{
-    if (tensor->bits == 8)
-        ((uint8_t *)array)[k] = (uint8_t)code;
-    else
-        ((uint16_t *)array)[k] = (uint16_t)code;
-}
-
 static int check_length(const struct row_operator *of, size_t length, struct diag *diag)
 {
-    if (operator_is_norm(of->kind) ? length == of->length : length >= 1 && length <= of->length)
+    if (operator_is_element(of->kind) ||
+        (operator_is_norm(of->kind) ? length == of->length : length >= 1 && length <= of->length))
         return EXIT_DONE;
     return diag_set(diag, EXIT_USAGE, "a row of %zu places, must be %s%" PRIu32, length,
                     operator_is_norm(of->kind) ? "" : "1 to ", of->length);
 }
 
-static int check_code(const struct row_operator *of, int64_t code, size_t place, struct diag *diag)
+static int take_code(const struct tensor *in, void *array, size_t place, int64_t code, struct diag *diag)
 {
-    if (code >= of->in.qmin && code <= of->in.qmax)
-        return EXIT_DONE;
-    return diag_set(diag, EXIT_USAGE, "place %zu: %" PRId64 ", must be a code, %" PRId64 "..%" PRId64, place, code,
-                    of->in.qmin, of->in.qmax);
+    if (code < in->qmin || code > in->qmax)
+        return diag_set(diag, EXIT_USAGE, "place %zu: %" PRId64 ", must be a code, %" PRId64 "..%" PRId64, place, code,
+                        in->qmin, in->qmax);
+    operator_set_code(in, array, place, code);
+    return EXIT_DONE;
 }
 
-/* Rows of so many places into results of the output's type; x holds codes of the input's. */
-static void run_rows(const struct row_operator *of, const struct packed_operator *packed, const char *x, char *y,
-                     size_t rows, size_t length)
+/* Codes of the operator's types, `count` of each side. */
+struct codes {
+    size_t count;
+    char *x, *b, *y; /* b: of add's second input */
+};
+
+static int codes_make(const struct row_operator *of, size_t count, struct codes *codes, struct diag *diag)
 {
-    for (size_t r = 0; r < rows; r++)
-        packed_operator_run(packed, x + r * length * bytes_of(&of->in), y + r * length * bytes_of(&of->out), length);
+    codes->count = count;
+    codes->x = malloc(count * bytes_of(&of->in));
+    codes->b = malloc(count * (of->kind == OPERATOR_ADD ? bytes_of(&of->in_b) : 1));
+    codes->y = malloc(count * bytes_of(&of->out));
+    if (!codes->x || !codes->b || !codes->y)
+        return diag_set(diag, EXIT_IO, "out of memory for %zu codes", count);
+    return EXIT_DONE;
 }
 
-static int print_or_write(const struct row_operator *of, struct npy *shape, unsigned char *y, const char *output,
+static void codes_free(struct codes *codes)
+{
+    free(codes->x);
+    free(codes->b);
+    free(codes->y);
+}
+
+/* Rows of so many places; an operator of elements takes them as one. */
+static void run_rows(const struct row_operator *of, const struct packed_operator *packed, const struct codes *codes,
+                     size_t length)
+{
+    const size_t step = operator_is_element(of->kind) ? codes->count : length;
+    for (size_t at = 0; at < codes->count; at += step)
+        packed_operator_run(packed, codes->x + at * bytes_of(&of->in), codes->b, codes->y + at * bytes_of(&of->out),
+                            step);
+}
+
+static int print_or_write(const struct row_operator *of, struct npy *shape, char *y, const char *output,
                           struct diag *diag)
 {
     unsigned char *bytes = NULL;
@@ -62,40 +82,72 @@ static int print_or_write(const struct row_operator *of, struct npy *shape, unsi
             printf("%" PRId64 "\n", operator_code(&of->out, y, k));
         return EXIT_DONE;
     }
-    npy_swap_order(y, shape->count, shape->item_size);
-    shape->data = y;
+    shape->kind = of->out.is_signed ? 'i' : 'u';
+    shape->item_size = (int)bytes_of(&of->out);
+    npy_swap_order((unsigned char *)y, shape->count, shape->item_size);
+    shape->data = (unsigned char *)y;
     if (npy_build(shape, &bytes, &size, diag) == EXIT_DONE)
         file_write(output, bytes, size, diag);
     free(bytes);
     return diag->code;
 }
 
-/* An array of codes of any integer type. */
-static int eval_array(const struct row_operator *of, const struct packed_operator *packed, const struct npy *npy,
-                      const char *output, struct diag *diag)
+/* An array of codes of any integer type into one of the input's. */
+static int take_array(const struct tensor *in, const struct npy *npy, void *array, struct diag *diag)
 {
-    const size_t length = npy->dimensions ? npy->shape[npy->dimensions - 1] : 1;
-    struct npy shape = *npy;
     if (npy->kind == 'f')
         return diag_set(diag, EXIT_USAGE, "an array of reals, must be codes, integers");
-    if (npy->count == 0 || check_length(of, length, diag))
-        return npy->count == 0 ? diag_set(diag, EXIT_USAGE, "an array without a row") : diag->code;
-    char *const x = malloc(npy->count * bytes_of(&of->in)), *const y = malloc(npy->count * bytes_of(&of->out));
-    if (!x || !y)
-        diag_set(diag, EXIT_IO, "out of memory for %zu codes", npy->count);
-    for (size_t k = 0; diag->code == EXIT_DONE && k < npy->count; k++) {
-        const int64_t code = npy_integer(npy, k);
-        if (check_code(of, code, k, diag) == EXIT_DONE)
-            set_code(&of->in, x, k, code);
+    for (size_t k = 0; k < npy->count; k++)
+        if (take_code(in, array, k, npy_integer(npy, k), diag))
+            return diag->code;
+    return EXIT_DONE;
+}
+
+/* The files of an operator's inputs. */
+struct arrays {
+    const char *const *paths;
+    int count;
+    unsigned char *bytes[2];
+    struct npy npy[2];
+};
+
+static int arrays_read(struct arrays *arrays, struct diag *diag)
+{
+    size_t size;
+    for (int k = 0; k < arrays->count; k++)
+        if (file_read(arrays->paths[k], FILE_MAX_BYTES, &arrays->bytes[k], &size, diag))
+            return diag->code;
+        else if (npy_parse(arrays->bytes[k], size, &arrays->npy[k], diag))
+            return diag_prefix(diag, arrays->paths[k]);
+    return EXIT_DONE;
+}
+
+static bool have_one_shape(const struct npy *a, const struct npy *b)
+{
+    return a->dimensions == b->dimensions && memcmp(a->shape, b->shape, (size_t)a->dimensions * sizeof *a->shape) == 0;
+}
+
+static int eval_arrays(const struct row_operator *of, const struct packed_operator *packed, const struct arrays *arrays,
+                       const char *output, struct diag *diag)
+{
+    const struct npy *const npy = &arrays->npy[0];
+    const size_t length = npy->dimensions ? npy->shape[npy->dimensions - 1] : 1;
+    struct npy shape = *npy;
+    struct codes codes = {0};
+    if (npy->count == 0)
+        return diag_set(diag, EXIT_USAGE, "%s: an array without a row", arrays->paths[0]);
+    if (arrays->count == 2 && !have_one_shape(npy, &arrays->npy[1]))
+        return diag_set(diag, EXIT_USAGE, "%s: must have the shape of %s", arrays->paths[1], arrays->paths[0]);
+    if (check_length(of, length, diag) || codes_make(of, npy->count, &codes, diag) ||
+        take_array(&of->in, npy, codes.x, diag)) {
+        diag_prefix(diag, arrays->paths[0]);
+    } else if (arrays->count == 2 && take_array(&of->in_b, &arrays->npy[1], codes.b, diag)) {
+        diag_prefix(diag, arrays->paths[1]);
+    } else {
+        run_rows(of, packed, &codes, length);
+        print_or_write(of, &shape, codes.y, output, diag);
     }
-    if (diag->code == EXIT_DONE) {
-        run_rows(of, packed, x, y, npy->count / length, length);
-        shape.kind = of->out.is_signed ? 'i' : 'u';
-        shape.item_size = (int)bytes_of(&of->out);
-        print_or_write(of, &shape, (unsigned char *)y, output, diag);
-    }
-    free(x);
-    free(y);
+    codes_free(&codes);
     return diag->code;
 }
 
@@ -105,43 +157,41 @@ static bool is_array(const char *input)
     return length > 4 && strcmp(input + length - 4, ".npy") == 0;
 }
 
-static int eval_file(const struct row_operator *of, const struct packed_operator *packed, const char *path,
-                     const char *output, struct diag *diag)
+static int eval_files(const struct row_operator *of, const struct packed_operator *packed, const char *const *paths,
+                      int count, const char *output, struct diag *diag)
 {
-    unsigned char *bytes;
-    size_t size;
-    struct npy npy;
-    if (file_read(path, FILE_MAX_BYTES, &bytes, &size, diag))
-        return diag->code;
-    if (npy_parse(bytes, size, &npy, diag) || eval_array(of, packed, &npy, output, diag))
-        diag_prefix(diag, path);
-    free(bytes);
+    struct arrays arrays = {.paths = paths, .count = count};
+    if (arrays_read(&arrays, diag) == EXIT_DONE)
+        eval_arrays(of, packed, &arrays, output, diag);
+    free(arrays.bytes[0]);
+    free(arrays.bytes[1]);
     return diag->code;
 }
 
-/* All words are one row. */
+/* All words are one row; of add they are pairs. */
 static int eval_words(const struct row_operator *of, const struct packed_operator *packed, const char *const *words,
                       size_t count, const char *output, struct diag *diag)
 {
-    struct npy shape = {of->out.is_signed ? 'i' : 'u', (int)bytes_of(&of->out), 1, {count}, count, NULL};
-    char *const x = malloc(count * bytes_of(&of->in)), *const y = malloc(count * bytes_of(&of->out));
-    if (!x || !y)
-        diag_set(diag, EXIT_IO, "out of memory for %zu codes", count);
-    else
+    const size_t each = of->kind == OPERATOR_ADD ? 2 : 1, results = count / each;
+    struct npy shape = {.dimensions = 1, .shape = {results}, .count = results};
+    struct codes codes = {0};
+    if (count % each)
+        return diag_set(diag, EXIT_USAGE, "%zu codes, must be pairs of one for each input, or two FILE.npy", count);
+    if (codes_make(of, results, &codes, diag) == EXIT_DONE)
         check_length(of, count, diag);
     for (size_t k = 0; diag->code == EXIT_DONE && k < count; k++) {
+        const bool is_b = k % each;
         int64_t code;
         if (number_integer(words[k], strlen(words[k]), &code) != NUMBER_OK)
             diag_set(diag, EXIT_USAGE, "\"%s\": must be a code, or a FILE.npy alone", words[k]);
-        else if (check_code(of, code, k, diag) == EXIT_DONE)
-            set_code(&of->in, x, k, code);
+        else
+            take_code(is_b ? &of->in_b : &of->in, is_b ? codes.b : codes.x, k / each, code, diag);
     }
     if (diag->code == EXIT_DONE) {
-        run_rows(of, packed, x, y, 1, count);
-        print_or_write(of, &shape, (unsigned char *)y, output, diag);
+        run_rows(of, packed, &codes, count);
+        print_or_write(of, &shape, codes.y, output, diag);
     }
-    free(x);
-    free(y);
+    codes_free(&codes);
     return diag->code;
 }
 
@@ -151,9 +201,10 @@ int row_operator_eval(const char *path, const char *const *inputs, int count, co
     struct packed_operator packed;
     if (operator_read(path, &of, diag))
         return diag->code;
+    const int arrays = of.kind == OPERATOR_ADD ? 2 : 1;
     if (operator_pack(&of, EXIT_USAGE, &packed, diag) == EXIT_DONE) {
-        if (count == 1 && is_array(inputs[0]))
-            eval_file(&of, &packed, inputs[0], output, diag);
+        if (count == arrays && is_array(inputs[0]))
+            eval_files(&of, &packed, inputs, count, output, diag);
         else
             eval_words(&of, &packed, inputs, (size_t)count, output, diag);
     }
@@ -165,15 +216,19 @@ int row_operator_eval(const char *path, const char *const *inputs, int count, co
 static void add_metrics(struct cells *cells, const struct row_operator *of, const char *path,
                         const struct row_sweep *sweep, const struct operator_certificate *certificate)
 {
-    char in[128], out[128];
+    char in[128], in_b[128], out[128];
     tensor_format(&of->in, in, sizeof in);
+    tensor_format(&of->in_b, in_b, sizeof in_b);
     tensor_format(&of->out, out, sizeof out);
     const double places = (double)sweep->places;
     cells_add_text(cells, "operator_file", "file", CELL_STRING | CELL_BRIEF, path);
     cells_add(cells, "operator", "operator", CELL_STRING | CELL_BRIEF, "%s", operator_name(of->kind));
     cells_add(cells, "in", "in", CELL_STRING | CELL_BRIEF, "%s", in);
+    if (of->kind == OPERATOR_ADD)
+        cells_add(cells, "in_b", "second in", CELL_STRING | CELL_BRIEF, "%s", in_b);
     cells_add(cells, "out", "out", CELL_STRING | CELL_BRIEF, "%s", out);
-    cells_add(cells, "length", "places of a row", CELL_BRIEF, "%" PRIu32, of->length);
+    if (!operator_is_element(of->kind))
+        cells_add(cells, "length", "places of a row", CELL_BRIEF, "%" PRIu32, of->length);
     cells_add(cells, "bound_lsb", "proven max, LSB", CELL_BRIEF, "%.6g", certificate->bound_lsb);
     cells_add(cells, "max_err_lsb", "max, LSB", CELL_BRIEF, "%.6g", sweep->worst[0].error);
     cells_add(cells, "rms_err_lsb", "RMS, LSB", CELL_BRIEF, "%.6g", sqrt(sweep->squares / places));

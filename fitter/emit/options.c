@@ -88,6 +88,12 @@ int emit_check_attribute(const char *attribute, struct diag *diag)
 int emit_table_name(const struct table *table, const struct emit_options *options,
                     const struct identifiers *identifiers, char *name, size_t size, struct diag *diag)
 {
+    return emit_name(table->function, &table->in, &table->out, options, identifiers, name, size, diag);
+}
+
+int emit_name(const char *function, const struct tensor *x, const struct tensor *y, const struct emit_options *options,
+              const struct identifiers *identifiers, char *name, size_t size, struct diag *diag)
+{
     char in[8], out[8];
     int length;
 
@@ -102,16 +108,16 @@ int emit_table_name(const struct table *table, const struct emit_options *option
             return diag_set(diag, EXIT_USAGE,
                             "--prefix %s: cannot begin a %s identifier; use letters, digits and _, no digit first",
                             options->prefix, identifiers->language);
-        tensor_type_name(&table->in, in, sizeof in);
-        tensor_type_name(&table->out, out, sizeof out);
-        length = snprintf(name, size, "%s%s_%s%s%s", options->prefix, table->function, in,
-                          strcmp(in, out) == 0 ? "" : "_", strcmp(in, out) == 0 ? "" : out);
+        tensor_type_name(x, in, sizeof in);
+        tensor_type_name(y, out, sizeof out);
+        length = snprintf(name, size, "%s%s_%s%s%s", options->prefix, function, in, strcmp(in, out) == 0 ? "" : "_",
+                          strcmp(in, out) == 0 ? "" : out);
     }
     if (length < 0 || (size_t)length >= size)
         return diag_set(diag, EXIT_USAGE, "%s: the identifier is longer than %zu characters; shorten it",
                         options->name ? "--name" : "--prefix", size - 1);
     if (!is_identifier(name))
         return diag_set(diag, EXIT_USAGE, "function: \"%s\" does not make a %s identifier; give one with --name",
-                        table->function, identifiers->language);
+                        function, identifiers->language);
     return EXIT_DONE;
 }

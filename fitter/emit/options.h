@@ -64,8 +64,10 @@ struct identifiers {
 
 extern const struct identifiers identifiers_c, identifiers_verilog;
 
-/* Identifier of a table: prefix + function + "_" + input type [+ "_" + output type when it differs],
- * for example pwl_gelu_s8, pwl_sigmoid_s16_u8. */
+/* Identifier of what maps codes: prefix + function + "_" + input type [+ "_" + output type when it differs],
+ * for example pwl_gelu_s8, pwl_sigmoid_s16_u8; and of a table. */
+int emit_name(const char *function, const struct tensor *x, const struct tensor *y, const struct emit_options *options,
+              const struct identifiers *identifiers, char *name, size_t size, struct diag *diag);
 int emit_table_name(const struct table *table, const struct emit_options *options,
                     const struct identifiers *identifiers, char *name, size_t size, struct diag *diag);
 

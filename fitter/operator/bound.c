@@ -136,7 +136,9 @@ int operator_bound(const struct row_operator *of, struct operator_certificate *c
 {
     struct packed_operator packed;
     const bool is_norm = operator_is_norm(of->kind);
-    if (operator_pack(of, EXIT_USAGE, &packed, diag) == EXIT_DONE) {
+    if (operator_pack(of, EXIT_USAGE, &packed, diag) == EXIT_DONE && operator_is_element(of->kind)) {
+        element_bound(of, certificate);
+    } else if (diag->code == EXIT_DONE) {
         const long double delta0 = core_delta0(&packed.core.table, is_norm), delta = core_delta(delta0, is_norm);
         certificate->delta0 = number_rounded_up(delta0);
         certificate->delta = number_rounded_up(delta);
@@ -149,18 +151,39 @@ int operator_bound(const struct row_operator *of, struct operator_certificate *c
     return diag->code;
 }
 
-/* A part of the bound may be claimed a sixth digit less, as the long double of another processor may have made it. */
-static bool is_claimed(double part, double claimed)
+int operator_parts(enum operator_kind kind, struct operator_certificate *certificate,
+                   struct operator_part parts[OPERATOR_PARTS])
 {
-    return part * (1 - 2e-5) <= claimed;
+    int count = 0;
+    if (operator_is_element(kind)) {
+        parts[count++] = (struct operator_part){"factor_lsb", &certificate->factor};
+        return count;
+    }
+    if (operator_is_norm(kind)) {
+        parts[count++] = (struct operator_part){"root_lsb", &certificate->root};
+        parts[count++] = (struct operator_part){"gamma_lsb", &certificate->gamma};
+        parts[count++] = (struct operator_part){"rest_lsb", &certificate->beta};
+    } else {
+        parts[count++] = (struct operator_part){"rho", &certificate->rho};
+        parts[count++] =
+            (struct operator_part){kind == OPERATOR_LOG_SOFTMAX ? "lambda" : "largest", &certificate->largest};
+    }
+    parts[count++] = (struct operator_part){"delta0", &certificate->delta0};
+    parts[count++] = (struct operator_part){"delta", &certificate->delta};
+    return count;
 }
 
-static bool claims_parts(const struct operator_certificate *says, const struct operator_certificate *true_one)
+/* A part of the bound may be claimed a sixth digit less, as the long double of another processor may have made it. */
+static bool claims_parts(enum operator_kind kind, struct operator_certificate says,
+                         struct operator_certificate true_one)
 {
-    return is_claimed(true_one->delta0, says->delta0) && is_claimed(true_one->delta, says->delta) &&
-           is_claimed(true_one->rho, says->rho) && is_claimed(true_one->largest, says->largest) &&
-           is_claimed(true_one->root, says->root) && is_claimed(true_one->gamma, says->gamma) &&
-           is_claimed(true_one->beta, says->beta);
+    struct operator_part claimed[OPERATOR_PARTS], parts[OPERATOR_PARTS];
+    const int count = operator_parts(kind, &true_one, parts);
+    operator_parts(kind, &says, claimed);
+    for (int k = 0; k < count; k++)
+        if (*parts[k].value * (1 - 2e-5) > *claimed[k].value)
+            return false;
+    return true;
 }
 
 int operator_check_claim(const struct row_operator *of, struct diag *diag)
@@ -176,7 +199,7 @@ int operator_check_claim(const struct row_operator *of, struct diag *diag)
                         "certificate: bound_lsb %.6g and max_err_lsb %.6g, must be %.6g and no more than that; pwlc "
                         "certify gives a true one",
                         of->certificate.bound_lsb, of->certificate.max_err_lsb, true_one.bound_lsb);
-    if (!claims_parts(&of->certificate, &true_one))
+    if (!claims_parts(of->kind, of->certificate, true_one))
         return diag_set(diag, EXIT_USAGE,
                         "certificate: a part of the bound is less than it is; pwlc certify gives a true one");
     return EXIT_DONE;

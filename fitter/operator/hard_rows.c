@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* splitmix64 */
-static uint64_t draw(uint64_t *state)
+#include "hard_elements.h"
+
+uint64_t hard_rows_draw(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -58,7 +59,7 @@ static uint32_t one_beside_the_middle(uint32_t k, uint32_t length, uint32_t top,
 static uint32_t uniform(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
 {
     (void)k, (void)length;
-    return top - (uint32_t)(draw(state) % (part + 1));
+    return top - (uint32_t)(hard_rows_draw(state) % (part + 1));
 }
 
 /* The sum of four: near to normal. */
@@ -67,13 +68,14 @@ static uint32_t bell(uint32_t k, uint32_t length, uint32_t top, uint32_t part, u
     int64_t v = top / 2;
     (void)k, (void)length;
     for (int j = 0; j < 4; j++)
-        v += (int64_t)(draw(state) % (part / 2 + 1)) - part / 4;
+        v += (int64_t)(hard_rows_draw(state) % (part / 2 + 1)) - part / 4;
     return (uint32_t)(v < 0 ? 0 : v > top ? top : v);
 }
 
 static uint32_t outliers(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
 {
-    return draw(state) % 100 == 0 ? (uint32_t)(draw(state) % (top + 1)) : bell(k, length, top, part / 16, state);
+    return hard_rows_draw(state) % 100 == 0 ? (uint32_t)(hard_rows_draw(state) % (top + 1))
+                                            : bell(k, length, top, part / 16, state);
 }
 
 static const struct shape {
@@ -98,7 +100,7 @@ struct measurement {
     const struct row_operator *of;
     struct packed_operator packed;
     long double *exp; /* softmax: exp(-s_x d) of each difference */
-    void *x, *y;
+    void *x, *b, *y;  /* b: of add, else null */
     double *errors;
     take_row *take;
     void *context;
@@ -117,15 +119,6 @@ static bool is_wanted(const struct measurement *of, const struct measured_row *r
 {
     char text[160];
     return !of->only || strncmp(of->only, text, (size_t)row_text(row, text, sizeof text)) == 0;
-}
-
-static void set_code(const struct tensor *tensor, void *array, uint32_t k, uint32_t from_lowest)
-{
-    const int64_t code = tensor->qmin + from_lowest;
-    if (tensor->bits == 8)
-        ((uint8_t *)array)[k] = (uint8_t)code;
-    else
-        ((uint16_t *)array)[k] = (uint16_t)code;
 }
 
 /* Of a real output in LSB, less the zero point. */
@@ -176,26 +169,57 @@ static void norm_errors(struct measurement *of)
     }
 }
 
+static void element_errors(struct measurement *of, uint32_t length)
+{
+    const struct tensor *const in = &of->of->in, *const in_b = &of->of->in_b;
+    const long double scale = of->of->out.scale.value;
+    for (uint32_t k = 0; k < length; k++) {
+        long double real = tensor_real(in, operator_code(in, of->x, k));
+        if (of->b)
+            real += tensor_real(in_b, operator_code(in_b, of->b, k));
+        of->errors[k] = error_at(of, k, real / scale);
+    }
+}
+
+/* The row whose codes are in x and b. */
+static void measure_filled(struct measurement *of, const char *shape, uint32_t part, uint32_t length)
+{
+    struct measured_row row = {shape, part, length, of->x, of->y, of->b, of->errors, 0};
+    of->rows++;
+    if (!is_wanted(of, &row))
+        return;
+    packed_operator_run(&of->packed, of->x, of->b, of->y, length);
+    switch (operator_family(of->of->kind)) {
+    case FAMILY_SOFTMAX:
+        softmax_errors(of, length);
+        break;
+    case FAMILY_NORM:
+        norm_errors(of);
+        break;
+    default:
+        element_errors(of, length);
+    }
+    for (uint32_t k = 1; k < length; k++)
+        if (fabs(of->errors[k]) > fabs(of->errors[row.worst]))
+            row.worst = k;
+    of->take(of->context, &row);
+}
+
 static void measure_row(struct measurement *of, const struct shape *shape, uint32_t part, uint32_t length,
                         uint64_t *state)
 {
     const struct tensor *const in = &of->of->in;
     const uint32_t top = (uint32_t)(in->qmax - in->qmin);
-    struct measured_row row = {shape->name, part, length, of->x, of->y, of->errors, 0};
     for (uint32_t k = 0; k < length; k++)
-        set_code(in, of->x, k, shape->code(k, length, top, part, state));
-    of->rows++;
-    if (!is_wanted(of, &row))
-        return;
-    packed_operator_run(&of->packed, of->x, of->y, length);
-    if (of->packed.is_norm)
-        norm_errors(of);
-    else
-        softmax_errors(of, length);
-    for (uint32_t k = 1; k < length; k++)
-        if (fabs(of->errors[k]) > fabs(of->errors[row.worst]))
-            row.worst = k;
-    of->take(of->context, &row);
+        operator_set_code(in, of->x, k, in->qmin + shape->code(k, length, top, part, state));
+    measure_filled(of, shape->name, part, length);
+}
+
+static void measure_elements(struct measurement *of, int64_t drawn)
+{
+    struct element_row row;
+    for (int64_t k = 0; hard_elements_row(of->of, k, drawn, of->x, of->b, &row); k++)
+        measure_filled(of, row.shape, row.part, row.length);
 }
 
 /* Softmax takes shorter rows too. */
@@ -204,7 +228,7 @@ static void measure_structured(struct measurement *of)
     const uint32_t top = (uint32_t)(of->of->in.qmax - of->of->in.qmin), n = of->of->length;
     const uint32_t lengths[] = {n, 1, 2, 16, 256};
     uint64_t state = 0;
-    for (size_t l = 0; l < (of->packed.is_norm ? 1 : sizeof lengths / sizeof *lengths); l++)
+    for (size_t l = 0; l < (operator_is_norm(of->of->kind) ? 1 : sizeof lengths / sizeof *lengths); l++)
         for (size_t s = 0; lengths[l] <= n && s < sizeof structured / sizeof *structured; s++)
             /* All parts of the shapes that bounds are about; few of those of very long rows. */
             for (int k = 0; k<PARTS; k += s> 2 || n > 16384 ? 8 : 1)
@@ -217,11 +241,11 @@ static void measure_drawn(struct measurement *of, int64_t rows)
     uint64_t state = 0x7077c;
     for (int64_t k = 0; k < rows; k++) {
         /* One after the other: of two draws in an expression either may come first. */
-        const uint64_t any_part = draw(&state), narrower = draw(&state) % 8;
+        const uint64_t any_part = hard_rows_draw(&state), narrower = hard_rows_draw(&state) % 8;
         const uint32_t part = (uint32_t)(any_part % (top >> narrower)) + 1;
-        const uint32_t shortest = of->packed.is_norm ? of->of->length : 1;
+        const uint32_t shortest = operator_is_norm(of->of->kind) ? of->of->length : 1;
         const uint32_t length =
-            k % 4 ? of->of->length : shortest + (uint32_t)(draw(&state) % (of->of->length - shortest + 1));
+            k % 4 ? of->of->length : shortest + (uint32_t)(hard_rows_draw(&state) % (of->of->length - shortest + 1));
         measure_row(of, &drawn_shapes[k % 3], part, length, &state);
     }
 }
@@ -236,15 +260,19 @@ void measured_row_text(const struct measured_row *row, char *text, size_t size)
 static int measure(struct measurement *work, int64_t drawn, struct diag *diag)
 {
     const struct row_operator *const of = work->of;
-    const size_t length = of->length, codes = (size_t)1 << of->in.bits;
-    work->exp = operator_is_norm(of->kind) ? NULL : malloc(codes * sizeof *work->exp);
-    work->x = malloc(2 * length);
+    const bool is_element = operator_is_element(of->kind), is_softmax = operator_family(of->kind) == FAMILY_SOFTMAX;
+    const size_t length = is_element ? HARD_ELEMENTS : of->length, codes = is_softmax ? (size_t)1 << of->in.bits : 0;
+    work->exp = is_softmax ? malloc(codes * sizeof *work->exp) : NULL;
+    work->x = malloc(4 * length);
+    work->b = of->kind == OPERATOR_ADD ? malloc(2 * length) : NULL;
     work->y = malloc(2 * length);
     work->errors = malloc(length * sizeof *work->errors);
-    if (!work->x || !work->y || !work->errors || (!work->exp && !operator_is_norm(of->kind))) {
+    if (!work->x || !work->y || !work->errors || (is_softmax && !work->exp) || (of->kind == OPERATOR_ADD && !work->b)) {
         diag_set(diag, EXIT_IO, "out of memory for rows of %zu places", length);
-    } else if (operator_pack(of, EXIT_USAGE, &work->packed, diag) == EXIT_DONE) {
-        for (size_t d = 0; work->exp && d < codes; d++)
+    } else if (operator_pack(of, EXIT_USAGE, &work->packed, diag) == EXIT_DONE && is_element) {
+        measure_elements(work, drawn);
+    } else if (diag->code == EXIT_DONE) {
+        for (size_t d = 0; d < codes; d++)
             work->exp[d] = expl(-of->in.scale.value * d);
         measure_structured(work);
         measure_drawn(work, drawn);
@@ -252,6 +280,7 @@ static int measure(struct measurement *work, int64_t drawn, struct diag *diag)
     packed_operator_free(&work->packed);
     free(work->exp);
     free(work->x);
+    free(work->b);
     free(work->y);
     free(work->errors);
     return diag->code;
@@ -298,7 +327,8 @@ int operator_check_measured(const struct row_operator *of, struct diag *diag)
 
 int64_t hard_rows_default(const struct row_operator *of)
 {
-    const int64_t places = (int64_t)1 << 20, rows = places / of->length;
+    const int64_t places = (int64_t)1 << 20,
+                  rows = places / (operator_is_element(of->kind) ? HARD_ELEMENTS : of->length);
     return rows < 32 ? 32 : rows > 1024 ? 1024 : rows;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows that are hard, and drawn ones, through an operator as the runtime runs it, against the real function. */
+/* Rows that are hard, and drawn ones, through an operator as the runtime runs it, against the real function. Of an
+ * operator of elements a row is as many codes as hard_elements.h says. */
 #ifndef PWLC_HARD_ROWS_H
 #define PWLC_HARD_ROWS_H
 
@@ -11,12 +12,16 @@ struct measured_row {
     uint32_t part;     /* how far apart its codes are, as the shape means it */
     uint32_t length;
     const void *x, *y;    /* codes of the operator's types */
+    const void *b;        /* of add's second input; else null */
     const double *errors; /* of each place: code less real value, in LSB */
     uint32_t worst;       /* the first place that has the largest one */
 };
 
 /* "one against many, 17 codes apart, 4096 places, place 0" */
 void measured_row_text(const struct measured_row *row, char *text, size_t size);
+
+/* splitmix64 */
+uint64_t hard_rows_draw(uint64_t *state);
 
 typedef void take_row(void *context, const struct measured_row *row);
 

@@ -38,6 +38,14 @@ static int check_type(const char *flag, const struct tensor *tensor, struct diag
     return EXIT_DONE;
 }
 
+static int check_types(const struct row_operator *of, struct diag *diag)
+{
+    const bool is_sum = of->kind == OPERATOR_REQUANTISE && of->in.bits == 32 && of->in.is_signed;
+    if ((!is_sum && check_type("--in", &of->in, diag)) || check_type("--out", &of->out, diag))
+        return diag->code;
+    return of->kind == OPERATOR_ADD ? check_type("--in-b", &of->in_b, diag) : EXIT_DONE;
+}
+
 static int no_memory(uint32_t length, struct diag *diag)
 {
     return diag_set(diag, EXIT_IO, "out of memory for rows of %" PRIu32 " places", length);
@@ -201,13 +209,30 @@ static int make_norm(const struct operator_request *request, struct row_operator
 
 static int make_spec(const struct operator_request *request, struct row_operator *of, struct diag *diag)
 {
-    char in[80], out[80], spec[512];
+    char in[80], in_b[80], out[80], spec[512];
     tensor_format(&of->in, in, sizeof in);
+    tensor_format(&of->in_b, in_b, sizeof in_b);
     tensor_format(&of->out, out, sizeof out);
-    snprintf(spec, sizeof spec, "%s --in %s --out %s --rows %" PRIu32 "%s%s", operator_name(of->kind), in, out,
-             of->length, request->words && *request->words ? " " : "", request->words ? request->words : "");
+    if (operator_is_element(of->kind))
+        snprintf(spec, sizeof spec, "%s --in %s%s%s --out %s", operator_name(of->kind), in,
+                 of->kind == OPERATOR_ADD ? " --in-b " : "", of->kind == OPERATOR_ADD ? in_b : "", out);
+    else
+        snprintf(spec, sizeof spec, "%s --in %s --out %s --rows %" PRIu32 "%s%s", operator_name(of->kind), in, out,
+                 of->length, request->words && *request->words ? " " : "", request->words ? request->words : "");
     of->spec = strdup(spec);
     return of->spec ? EXIT_DONE : no_memory(of->length, diag);
+}
+
+static int make_constants(const struct operator_request *request, struct row_operator *of, struct diag *diag)
+{
+    switch (operator_family(of->kind)) {
+    case FAMILY_SOFTMAX:
+        return make_softmax(request, of, diag);
+    case FAMILY_NORM:
+        return make_norm(request, of, diag);
+    default:
+        return element_make(of, diag);
+    }
 }
 
 int operator_make(const struct operator_request *request, struct row_operator *of, struct diag *diag)
@@ -216,12 +241,12 @@ int operator_make(const struct operator_request *request, struct row_operator *o
     memset(of, 0, sizeof *of);
     of->kind = request->kind;
     of->in = request->in;
+    of->in_b = request->in_b;
     of->out = request->out;
     of->length = request->length;
     diag_set(diag, EXIT_DONE, "%s", "");
-    if (check_type("--in", &of->in, diag) == EXIT_DONE && check_type("--out", &of->out, diag) == EXIT_DONE &&
-        make_spec(request, of, diag) == EXIT_DONE &&
-        (operator_is_norm(of->kind) ? make_norm(request, of, diag) : make_softmax(request, of, diag)) == EXIT_DONE)
+    if (check_types(of, diag) == EXIT_DONE && make_spec(request, of, diag) == EXIT_DONE &&
+        make_constants(request, of, diag) == EXIT_DONE)
         operator_pack(of, EXIT_REQUIREMENT, &packed, diag);
     packed_operator_free(&packed);
     if (diag->code != EXIT_DONE)

@@ -7,7 +7,8 @@
 
 #include "table/size.h"
 
-static const char *const names[OPERATOR_KINDS] = {"softmax", "logsoftmax", "layernorm", "rmsnorm", "l2norm"};
+static const char *const names[OPERATOR_KINDS] = {"softmax", "logsoftmax", "layernorm", "rmsnorm",
+                                                  "l2norm",  "requantise", "add"};
 
 const char *operator_name(enum operator_kind kind)
 {
@@ -24,9 +25,19 @@ bool operator_parse(const char *name, enum operator_kind *kind)
     return false;
 }
 
+enum operator_family operator_family(enum operator_kind kind)
+{
+    return kind >= OPERATOR_REQUANTISE ? FAMILY_ELEMENT : kind >= OPERATOR_LAYER_NORM ? FAMILY_NORM : FAMILY_SOFTMAX;
+}
+
 bool operator_is_norm(enum operator_kind kind)
 {
-    return kind >= OPERATOR_LAYER_NORM;
+    return operator_family(kind) == FAMILY_NORM;
+}
+
+bool operator_is_element(enum operator_kind kind)
+{
+    return operator_family(kind) == FAMILY_ELEMENT;
 }
 
 int64_t operator_integer(const struct row_operator *of, enum operator_list list, uint32_t k)
@@ -83,7 +94,7 @@ long double operator_eps(const struct row_operator *of)
 
 static pwl_type type_of(const struct tensor *tensor)
 {
-    return (pwl_type)((tensor->bits == 8 ? PWL_S8 : PWL_S16) + !tensor->is_signed);
+    return (pwl_type)((tensor->bits == 8 ? PWL_S8 : tensor->bits == 16 ? PWL_S16 : PWL_S32) + !tensor->is_signed);
 }
 
 static void pack_softmax(const struct row_operator *of, struct packed_operator *packed)
@@ -132,23 +143,69 @@ static void pack_norm(const struct row_operator *of, struct packed_operator *pac
                               .rsqrt = &packed->core.table};
 }
 
+static void pack_requantise(const struct row_operator *of, struct packed_operator *packed)
+{
+    packed->requantise = (pwl_requantise){.version = PWL_ELEMENTS_VERSION,
+                                          .in = (uint8_t)type_of(&of->in),
+                                          .out = (uint8_t)type_of(&of->out),
+                                          .shift = (uint8_t)of->shift,
+                                          .multiplier = (int32_t)of->factor_a,
+                                          .qmin_y = (int32_t)of->out.qmin,
+                                          .qmax_y = (int32_t)of->out.qmax,
+                                          .zp_x = of->in.zero_point,
+                                          .zp_y = of->out.zero_point};
+}
+
+/* Zero points are codes, so that the constant has 48 bits at most. */
+static void pack_add(const struct row_operator *of, struct packed_operator *packed)
+{
+    packed->add = (pwl_add){.version = PWL_ELEMENTS_VERSION,
+                            .in_a = (uint8_t)type_of(&of->in),
+                            .in_b = (uint8_t)type_of(&of->in_b),
+                            .out = (uint8_t)type_of(&of->out),
+                            .shift = (uint8_t)of->shift,
+                            .factor_a = (int32_t)of->factor_a,
+                            .factor_b = (int32_t)of->factor_b,
+                            .qmin_y = (int32_t)of->out.qmin,
+                            .qmax_y = (int32_t)of->out.qmax,
+                            .constant = -(of->factor_a * of->in.zero_point + of->factor_b * of->in_b.zero_point),
+                            .zp_y = of->out.zero_point};
+}
+
+/* What the runtime's check says of a packed operator. */
+static pwl_status pack_and_check(const struct row_operator *of, struct packed_operator *packed)
+{
+    switch (operator_family(of->kind)) {
+    case FAMILY_SOFTMAX:
+        pack_softmax(of, packed);
+        return pwl_softmax_check(&packed->softmax);
+    case FAMILY_NORM:
+        pack_norm(of, packed);
+        return pwl_norm_check(&packed->norm);
+    default:
+        break;
+    }
+    if (of->kind == OPERATOR_ADD) {
+        pack_add(of, packed);
+        return pwl_add_check(&packed->add);
+    }
+    pack_requantise(of, packed);
+    return pwl_requantise_check(&packed->requantise);
+}
+
 int operator_pack(const struct row_operator *of, int refusal, struct packed_operator *packed, struct diag *diag)
 {
+    static const char *const structs[] = {"softmax", "norm"};
+    const enum operator_family family = operator_family(of->kind);
     memset(packed, 0, sizeof *packed);
-    packed->is_norm = operator_is_norm(of->kind);
-    if (table_prove(&of->core, refusal, &packed->core, NULL, diag))
+    packed->kind = of->kind;
+    if (family != FAMILY_ELEMENT && table_prove(&of->core, refusal, &packed->core, NULL, diag))
         return diag_prefix(diag, "core");
-    pwl_status status;
-    if (packed->is_norm) {
-        pack_norm(of, packed);
-        status = pwl_norm_check(&packed->norm);
-    } else {
-        pack_softmax(of, packed);
-        status = pwl_softmax_check(&packed->softmax);
-    }
+    const pwl_status status = pack_and_check(of, packed);
     if (status != PWL_OK)
         return diag_set(diag, refusal, "%s: not safe to run: %s; must be constants that pass pwl_%s_check()",
-                        operator_name(of->kind), pwl_status_text(status), packed->is_norm ? "norm" : "softmax");
+                        operator_name(of->kind), pwl_status_text(status),
+                        family == FAMILY_ELEMENT ? operator_name(of->kind) : structs[family]);
     return EXIT_DONE;
 }
 
@@ -157,9 +214,13 @@ void packed_operator_free(struct packed_operator *packed)
     packed_table_free(&packed->core);
 }
 
-void packed_operator_run(const struct packed_operator *packed, const void *x, void *y, size_t length)
+void packed_operator_run(const struct packed_operator *packed, const void *x, const void *b, void *y, size_t length)
 {
-    if (packed->is_norm)
+    if (packed->kind == OPERATOR_REQUANTISE)
+        pwl_requantise_run(&packed->requantise, x, y, length);
+    else if (packed->kind == OPERATOR_ADD)
+        pwl_add_run(&packed->add, x, b, y, length);
+    else if (operator_is_norm(packed->kind))
         pwl_norm_run(&packed->norm, x, y, 1, PWL_LEVELS_ALL);
     else
         pwl_softmax_run(&packed->softmax, &(pwl_rows){.x = x, .y = y, .count = 1, .length = length}, PWL_LEVELS_ALL);
@@ -169,11 +230,25 @@ int64_t operator_code(const struct tensor *tensor, const void *array, size_t k)
 {
     if (tensor->bits == 8)
         return tensor->is_signed ? ((const int8_t *)array)[k] : ((const uint8_t *)array)[k];
-    return tensor->is_signed ? ((const int16_t *)array)[k] : ((const uint16_t *)array)[k];
+    if (tensor->bits == 16)
+        return tensor->is_signed ? ((const int16_t *)array)[k] : ((const uint16_t *)array)[k];
+    return tensor->is_signed ? ((const int32_t *)array)[k] : (int64_t)((const uint32_t *)array)[k];
+}
+
+void operator_set_code(const struct tensor *tensor, void *array, size_t k, int64_t code)
+{
+    if (tensor->bits == 8)
+        ((uint8_t *)array)[k] = (uint8_t)code;
+    else if (tensor->bits == 16)
+        ((uint16_t *)array)[k] = (uint16_t)code;
+    else
+        ((uint32_t *)array)[k] = (uint32_t)code;
 }
 
 size_t operator_bytes(const struct row_operator *of)
 {
+    if (operator_is_element(of->kind))
+        return of->kind == OPERATOR_ADD ? sizeof(pwl_add) : sizeof(pwl_requantise);
     size_t bytes = (size_t)table_bytes(&of->core);
     bytes += of->exp ? 256 * sizeof *of->exp : 0;
     bytes += of->exp_high ? 256 * (sizeof *of->exp_high + sizeof *of->exp_shift) : 0;

@@ -1,20 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Row operators as the fitter holds them: what the operator JSON says, in memory. docs/operators.md has the formulas
- * and the names. */
+/* Operators of rows and of elements as the fitter holds them: what the operator JSON says, in memory.
+ * docs/operators.md has the formulas and the names. */
 #ifndef PWLC_OPERATOR_H
 #define PWLC_OPERATOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <pwl/elements.h>
 #include <pwl/rows.h>
 
 #include "base/diag.h"
 #include "function/tensor.h"
 #include "table/table.h"
 
-enum operator_kind { OPERATOR_SOFTMAX, OPERATOR_LOG_SOFTMAX, OPERATOR_LAYER_NORM, OPERATOR_RMS_NORM, OPERATOR_L2_NORM };
-#define OPERATOR_KINDS 5
+enum operator_kind {
+    OPERATOR_SOFTMAX,
+    OPERATOR_LOG_SOFTMAX,
+    OPERATOR_LAYER_NORM,
+    OPERATOR_RMS_NORM,
+    OPERATOR_L2_NORM,
+    OPERATOR_REQUANTISE,
+    OPERATOR_ADD,
+};
+#define OPERATOR_KINDS 7
+#define OPERATOR_NAMES "softmax, logsoftmax, layernorm, rmsnorm, l2norm, requantise and add"
+
+/* Kinds that have their fields in common, and a struct of the runtime: a pwl_softmax, a pwl_norm, or what maps elements
+ * one by one, a pwl_requantise or a pwl_add. */
+enum operator_family { FAMILY_SOFTMAX, FAMILY_NORM, FAMILY_ELEMENT };
 
 /* How far codes may be off, and how far they were found to be. Errors are of codes against the real function, clipped
  * to [qmin_y, qmax_y], in output LSB. */
@@ -24,6 +38,7 @@ struct operator_certificate {
     double rho, largest;  /* softmax: rho_N and B_N (log-softmax: rho_N and lambda) */
     double root, gamma,
         beta;            /* norms: what delta and eps_rel, rounded gammas and betas, and t, add in the worst channel */
+    double factor;       /* of elements: what the rounding of the multiplier or of the factors adds */
     int64_t rows;        /* measured, */
     double max_err_lsb;  /* the largest error in them, */
     char worst_row[160]; /* and the row that has it, in words */
@@ -33,9 +48,9 @@ struct operator_certificate {
 struct row_operator {
     char *spec; /* canonical flags of fit, no file names */
     enum operator_kind kind;
-    struct tensor in, out;
-    uint32_t length; /* places of the longest row; norms: of every row */
-    struct table core;
+    struct tensor in, in_b, out; /* in_b: add's second input */
+    uint32_t length;             /* places of the longest row; norms: of every row; of elements: 0 */
+    struct table core;           /* of elements: none */
 
     int fraction;              /* F; norms: T */
     int step_shift, log_shift; /* log-softmax: g, h */
@@ -52,14 +67,19 @@ struct row_operator {
     int32_t *gamma_codes;
     int64_t *beta_codes;
 
+    int64_t factor_a, factor_b; /* requantise: the multiplier a; add: F, G */
+    int shift;                  /* of elements: n */
+
     enum standing standing;
     struct operator_certificate certificate; /* when own */
 };
 
-/* "softmax", "logsoftmax", "layernorm", "rmsnorm", "l2norm". */
+/* One of OPERATOR_NAMES. */
 const char *operator_name(enum operator_kind kind);
 bool operator_parse(const char *name, enum operator_kind *kind);
+enum operator_family operator_family(enum operator_kind kind);
 bool operator_is_norm(enum operator_kind kind);
+bool operator_is_element(enum operator_kind kind);
 
 void operator_free(struct row_operator *of);
 
@@ -86,9 +106,11 @@ long double operator_eps(const struct row_operator *of);
 
 /* An operator in the runtime's layout; it points into the row_operator. */
 struct packed_operator {
-    bool is_norm;
+    enum operator_kind kind;
     pwl_softmax softmax;
     pwl_norm norm;
+    pwl_requantise requantise;
+    pwl_add add;
     struct packed_table core;
 };
 
@@ -96,21 +118,22 @@ struct packed_operator {
 int operator_pack(const struct row_operator *of, int refusal, struct packed_operator *packed, struct diag *diag);
 void packed_operator_free(struct packed_operator *packed);
 
-/* y of a row x of `length` places, arrays of the operator's types. */
-void packed_operator_run(const struct packed_operator *packed, const void *x, void *y, size_t length);
+/* y of a row x of `length` places, arrays of the operator's types; b is add's second input. */
+void packed_operator_run(const struct packed_operator *packed, const void *x, const void *b, void *y, size_t length);
 
-/* Code k of an array of a type of 8 or 16 bits. */
+/* Code k of an array of a type of 8, 16 or 32 bits. */
 int64_t operator_code(const struct tensor *tensor, const void *array, size_t k);
+void operator_set_code(const struct tensor *tensor, void *array, size_t k, int64_t code);
 
-/* Bytes of tables and constants per channel: what firmware stores beside the struct. */
+/* Bytes of tables and constants per channel: what firmware stores beside the struct; of elements the struct itself. */
 size_t operator_bytes(const struct row_operator *of);
 
 /* make.c: what is asked for. */
 struct operator_request {
     enum operator_kind kind;
-    struct tensor in, out;
-    uint32_t length; /* 0: as many as gamma has */
-    int fraction;    /* of softmax; 0: 30 */
+    struct tensor in, in_b, out; /* in_b: of add */
+    uint32_t length;             /* 0: as many as gamma has */
+    int fraction;                /* of softmax; 0: 30 */
     double eps;
     const double *gamma, *beta; /* null: 1 and 0 */
     const char *words;          /* canonical flags beside the types and the length: "--eps 1e-05" */
@@ -120,8 +143,27 @@ struct operator_request {
  * those of such an operator, 3 when no provable operator exists. */
 int operator_make(const struct operator_request *request, struct row_operator *of, struct diag *diag);
 
+/* elements.c: the constants of an operator of elements, whose types have been checked; and its bound. */
+int element_make(struct row_operator *of, struct diag *diag);
+void element_bound(const struct row_operator *of, struct operator_certificate *certificate);
+
+/* Whether 32 bits hold the sum of add, with the half that is added to it, of every two codes. */
+bool element_is_narrow(const struct row_operator *of);
+
+/* Exit 2 where a zero point of its inputs is no code. */
+int element_check_zero_points(const struct row_operator *of, struct diag *diag);
+
 /* bound.c: fills the bound and its parts, by the formulas and all entries of the tables. */
 int operator_bound(const struct row_operator *of, struct operator_certificate *certificate, struct diag *diag);
+
+/* The parts of a bound that a certificate of the kind names. */
+struct operator_part {
+    const char *name; /* of the field: "rho" */
+    double *value;
+};
+#define OPERATOR_PARTS 5
+int operator_parts(enum operator_kind kind, struct operator_certificate *certificate,
+                   struct operator_part parts[OPERATOR_PARTS]);
 
 /* Exit 2 where an own certificate claims less than the bound or one of its parts, which are computed anew, or has
  * measured more than the bound. What was measured is not measured again. */

@@ -90,11 +90,12 @@ static int read_small(const struct fields *top, const char *name, int64_t min, i
     return EXIT_DONE;
 }
 
-/* The fields of all operators, of wide inputs' exponentials, of logsoftmax and of norms. A list of them that is shorter
- * than its array ends with a null. */
+/* The fields of all operators of rows, of wide inputs' exponentials, of logsoftmax and of norms; of all operators of
+ * elements. A list of them that is shorter than its array ends with a null. */
 #define COMMON "pwl_operator", "spec", "operator", "in", "out", "rows", "core", "hash", "certificate", "fraction"
 #define WIDE "exp_high", "exp_shift"
 #define LOG "step", "step_shift", "log_unit", "log_shift", "log_factor", "log_value"
+#define ELEMENT "pwl_operator", "spec", "operator", "in", "out", "shift", "hash", "certificate"
 #define NORM "eps", "variance_shift", "gamma_shift", "drop", "eps_code", "gamma_codes", "beta_codes"
 
 static int read_softmax(const struct fields *top, struct row_operator *of, struct diag *diag)
@@ -145,6 +146,19 @@ static int read_norm(const struct fields *top, struct row_operator *of, struct d
                     : EXIT_DONE;
 }
 
+static int read_element(const struct fields *top, struct row_operator *of, struct diag *diag)
+{
+    static const char *const requantise[] = {ELEMENT, "multiplier", NULL}, *const add[] = {ELEMENT, "in_b", "factor_a",
+                                                                                           "factor_b", NULL};
+    if (fields_known(top, of->kind == OPERATOR_ADD ? add : requantise, diag) ||
+        read_small(top, "shift", 1, 62, &of->shift, diag))
+        return diag->code;
+    if (of->kind == OPERATOR_REQUANTISE)
+        return field_integer(top, "multiplier", 1 << 30, INT32_MAX, &of->factor_a, diag);
+    return field_integer(top, "factor_a", 0, INT32_MAX, &of->factor_a, diag) ||
+           field_integer(top, "factor_b", 0, INT32_MAX, &of->factor_b, diag);
+}
+
 static int read_core(const struct fields *top, struct row_operator *of, struct diag *diag)
 {
     struct fields core;
@@ -162,24 +176,21 @@ static int read_core(const struct fields *top, struct row_operator *of, struct d
 static int read_certificate(const struct fields *top, struct row_operator *of, struct diag *diag)
 {
     struct operator_certificate *const certificate = &of->certificate;
-    const bool is_norm = operator_is_norm(of->kind);
-    const char *const second = is_norm ? "gamma_lsb" : of->kind == OPERATOR_LOG_SOFTMAX ? "lambda" : "largest";
-    const char *const first = is_norm ? "root_lsb" : "rho", *const third = is_norm ? "rest_lsb" : NULL;
-    const char *const known[] = {"bound_lsb", "delta0", "delta", "max_err_lsb", "rows",
-                                 "worst_row", first,    second,  third,         NULL};
+    const char *known[OPERATOR_PARTS + 5] = {"bound_lsb", "max_err_lsb", "rows", "worst_row"}, *words;
+    struct operator_part parts[OPERATOR_PARTS];
+    const int count = operator_parts(of->kind, certificate, parts);
     struct fields object;
-    const char *words;
+    for (int k = 0; k < count; k++)
+        known[4 + k] = parts[k].name;
     if (field_object(top, "certificate", &object, diag) || fields_known(&object, known, diag) ||
         field_real(&object, "bound_lsb", 0, DBL_MAX, &certificate->bound_lsb, diag) ||
-        field_real(&object, first, 0, DBL_MAX, is_norm ? &certificate->root : &certificate->rho, diag) ||
-        field_real(&object, second, 0, DBL_MAX, is_norm ? &certificate->gamma : &certificate->largest, diag) ||
-        (third && field_real(&object, third, 0, DBL_MAX, &certificate->beta, diag)) ||
-        field_real(&object, "delta0", 0, 1, &certificate->delta0, diag) ||
-        field_real(&object, "delta", 0, DBL_MAX, &certificate->delta, diag) ||
         field_real(&object, "max_err_lsb", 0, DBL_MAX, &certificate->max_err_lsb, diag) ||
         field_integer(&object, "rows", 1, INT64_MAX, &certificate->rows, diag) ||
         field_text(&object, "worst_row", sizeof certificate->worst_row - 1, &words, diag))
         return diag->code;
+    for (int k = 0; k < count; k++)
+        if (field_real(&object, parts[k].name, 0, DBL_MAX, parts[k].value, diag))
+            return diag->code;
     if (strchr(words, '"') || strchr(words, '\\'))
         return field_refuse(&object, "worst_row", diag, "words without quotes");
     strcpy(certificate->worst_row, words);
@@ -194,12 +205,28 @@ static int read_claims(const struct fields *top, struct row_operator *of, struct
     return read_certificate(top, of, diag);
 }
 
-static int read_type(const struct fields *top, const char *name, struct tensor *tensor, struct diag *diag)
+/* A side of an operator; of an input all codes take part. */
+static int read_type(const struct fields *top, const char *name, bool is_input, bool may_be_wide, struct tensor *tensor,
+                     struct diag *diag)
 {
     struct fields object;
     if (json_read_tensor(top, name, tensor, diag) || field_object(top, name, &object, diag))
         return diag->code;
-    return tensor->bits == 8 || tensor->bits == 16 ? EXIT_DONE : field_refuse(&object, "bits", diag, "8 or 16");
+    if (tensor->bits != 8 && tensor->bits != 16 && !(may_be_wide && tensor->bits == 32 && tensor->is_signed))
+        return field_refuse(&object, "bits", diag, may_be_wide ? "8, 16, or 32 and signed" : "8 or 16");
+    if (is_input && (tensor->qmin != code_min(tensor->bits, tensor->is_signed) ||
+                     tensor->qmax != code_max(tensor->bits, tensor->is_signed)))
+        return diag_set(diag, EXIT_USAGE, "%s.qmin, %s.qmax: must be all codes of the type", name, name);
+    return EXIT_DONE;
+}
+
+static int read_types(const struct fields *top, struct row_operator *of, struct diag *diag)
+{
+    if (read_type(top, "in", true, of->kind == OPERATOR_REQUANTISE, &of->in, diag) ||
+        (of->kind == OPERATOR_ADD && read_type(top, "in_b", true, false, &of->in_b, diag)) ||
+        read_type(top, "out", false, false, &of->out, diag))
+        return diag->code;
+    return operator_is_element(of->kind) ? element_check_zero_points(of, diag) : EXIT_DONE;
 }
 
 static int read_head(const struct fields *top, struct row_operator *of, struct diag *diag)
@@ -220,24 +247,27 @@ static int read_head(const struct fields *top, struct row_operator *of, struct d
     if (field_text(top, "operator", SPEC_MAX_LENGTH, &text, diag))
         return diag->code;
     if (!operator_parse(text, &of->kind))
-        return field_refuse(top, "operator", diag,
-                            "\"softmax\", \"logsoftmax\", \"layernorm\", \"rmsnorm\" or \"l2norm\"");
-    if (read_type(top, "in", &of->in, diag) || read_type(top, "out", &of->out, diag) ||
-        field_integer(top, "rows", 1, PWL_LONGEST_ROW, &rows, diag))
+        return field_refuse(top, "operator", diag, "one of %s", OPERATOR_NAMES);
+    if (read_types(top, of, diag) || operator_is_element(of->kind))
         return diag->code;
-    if (of->in.qmin != code_min(of->in.bits, of->in.is_signed) ||
-        of->in.qmax != code_max(of->in.bits, of->in.is_signed))
-        return diag_set(diag, EXIT_USAGE, "in.qmin, in.qmax: must be all codes of the type");
+    if (field_integer(top, "rows", 1, PWL_LONGEST_ROW, &rows, diag))
+        return diag->code;
     of->length = (uint32_t)rows;
     return EXIT_DONE;
+}
+
+static int read_constants(const struct fields *top, struct row_operator *of, struct diag *diag)
+{
+    if (operator_is_element(of->kind))
+        return read_element(top, of, diag);
+    return (operator_is_norm(of->kind) ? read_norm(top, of, diag) : read_softmax(top, of, diag)) ||
+           read_core(top, of, diag);
 }
 
 static int read_operator(const struct fields *top, struct row_operator *of, struct diag *diag)
 {
     struct packed_operator packed;
-    if (read_head(top, of, diag) ||
-        (operator_is_norm(of->kind) ? read_norm(top, of, diag) : read_softmax(top, of, diag)) ||
-        read_core(top, of, diag))
+    if (read_head(top, of, diag) || read_constants(top, of, diag))
         return diag->code;
     if (operator_pack(of, EXIT_USAGE, &packed, diag) == EXIT_DONE)
         read_claims(top, of, diag);

@@ -83,30 +83,44 @@ static int write_core(struct text *out, const struct row_operator *of, struct di
     return EXIT_DONE;
 }
 
+static void write_element(struct text *out, const struct row_operator *of)
+{
+    if (of->kind == OPERATOR_REQUANTISE)
+        text_add(out, "  \"multiplier\": %" PRId64, of->factor_a);
+    else
+        text_add(out, "  \"factor_a\": %" PRId64 ",\n  \"factor_b\": %" PRId64, of->factor_a, of->factor_b);
+    text_add(out, ",\n  \"shift\": %d", of->shift);
+}
+
 static void write_certificate(struct text *out, const struct row_operator *of)
 {
-    const struct operator_certificate *const certificate = &of->certificate;
-    const bool is_norm = operator_is_norm(of->kind);
-    const struct {
-        const char *name;
-        double value;
-    } reals[] = {{"bound_lsb", certificate->bound_lsb},
-                 {is_norm ? "root_lsb" : "rho", is_norm ? certificate->root : certificate->rho},
-                 {is_norm                            ? "gamma_lsb"
-                  : of->kind == OPERATOR_LOG_SOFTMAX ? "lambda"
-                                                     : "largest",
-                  is_norm ? certificate->gamma : certificate->largest},
-                 {is_norm ? "rest_lsb" : NULL, certificate->beta},
-                 {"delta0", certificate->delta0},
-                 {"delta", certificate->delta},
-                 {"max_err_lsb", certificate->max_err_lsb}};
+    struct operator_certificate certificate = of->certificate;
+    struct operator_part parts[OPERATOR_PARTS];
+    const int count = operator_parts(of->kind, &certificate, parts);
     text_add(out, "  \"certificate\": {");
-    for (size_t k = 0; k < sizeof reals / sizeof *reals; k++)
-        if (reals[k].name) {
-            json_add_real(out, reals[k].name, reals[k].value);
-            text_add(out, ", ");
-        }
-    text_add(out, "\"rows\": %" PRId64 ", \"worst_row\": \"%s\"}", certificate->rows, certificate->worst_row);
+    json_add_real(out, "bound_lsb", certificate.bound_lsb);
+    for (int k = 0; k < count; k++) {
+        text_add(out, ", ");
+        json_add_real(out, parts[k].name, *parts[k].value);
+    }
+    text_add(out, ", ");
+    json_add_real(out, "max_err_lsb", certificate.max_err_lsb);
+    text_add(out, ", \"rows\": %" PRId64 ", \"worst_row\": \"%s\"}", certificate.rows, certificate.worst_row);
+}
+
+/* What follows the types; the last field without a comma. */
+static int write_fields(struct text *out, const struct row_operator *of, struct diag *diag)
+{
+    if (operator_is_element(of->kind)) {
+        write_element(out, of);
+        return EXIT_DONE;
+    }
+    text_add(out, "  \"rows\": %" PRIu32 ",\n", of->length);
+    if (operator_is_norm(of->kind))
+        write_norm(out, of);
+    else
+        write_softmax(out, of);
+    return write_core(out, of, diag);
 }
 
 int operator_to_json(const struct row_operator *of, char **text, struct diag *diag)
@@ -116,13 +130,10 @@ int operator_to_json(const struct row_operator *of, char **text, struct diag *di
     text_add(&out, "{\n  \"pwl_operator\": 1,\n  \"spec\": \"%s\",\n  \"operator\": \"%s\",\n", of->spec,
              operator_name(of->kind));
     json_add_tensor(&out, "in", &of->in);
+    if (of->kind == OPERATOR_ADD)
+        json_add_tensor(&out, "in_b", &of->in_b);
     json_add_tensor(&out, "out", &of->out);
-    text_add(&out, "  \"rows\": %" PRIu32 ",\n", of->length);
-    if (operator_is_norm(of->kind))
-        write_norm(&out, of);
-    else
-        write_softmax(&out, of);
-    if (write_core(&out, of, diag) == EXIT_DONE && of->standing == CERTIFICATE_OWN) {
+    if (write_fields(&out, of, diag) == EXIT_DONE && of->standing == CERTIFICATE_OWN) {
         write_certificate(&claims, of);
         json_add_certified(&out, &claims);
     }

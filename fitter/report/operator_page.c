@@ -17,7 +17,7 @@ static void add_tiles(const struct operator_report *report, struct text *page)
     char value[64];
     text_add(page, "<div class=\"tiles\">\n");
     snprintf(value, sizeof value, "%.6g", report->bound.bound_lsb);
-    page_tile(page, value, "max error, LSB, proven of every row");
+    page_tile(page, value, "max error, LSB, proven");
     snprintf(value, sizeof value, "%.6g", sweep->worst[0].error);
     page_tile(page, value, "max error, LSB, of rows measured");
     snprintf(value, sizeof value, "%.6g", sqrt(sweep->squares / (double)sweep->places));
@@ -32,12 +32,25 @@ static void add_tiles(const struct operator_report *report, struct text *page)
 static void parts_text(const struct operator_report *report, char *text, size_t size)
 {
     const struct operator_certificate *const bound = &report->bound;
-    if (operator_is_norm(report->of.kind))
+    if (operator_is_element(report->of.kind))
+        snprintf(text, size, "1/2 for rounding, factors %.3g LSB", bound->factor);
+    else if (operator_is_norm(report->of.kind))
         snprintf(text, size, "1/2 for rounding, root %.3g, gamma %.3g, the rest %.3g LSB", bound->root, bound->gamma,
                  bound->beta);
     else
         snprintf(text, size, "1/2 for rounding, rho %.3g, %s %.3g", bound->rho,
                  report->of.kind == OPERATOR_SOFTMAX ? "B" : "lambda", bound->largest);
+}
+
+static void add_row_facts(const struct operator_report *report, struct text *page)
+{
+    const struct row_operator *const of = &report->of;
+    char text[256];
+    snprintf(text, sizeof text, "%s%" PRIu32 " places", operator_is_norm(of->kind) ? "" : "up to ", of->length);
+    page_fact(page, "rows", text);
+    snprintf(text, sizeof text, "%d segments, delta0 %.3g; %.3g after a Newton step", of->core.segment_count,
+             report->bound.delta0, report->bound.delta);
+    page_fact(page, "core", text);
 }
 
 static void add_facts(const struct operator_report *report, struct text *page)
@@ -48,15 +61,16 @@ static void add_facts(const struct operator_report *report, struct text *page)
     page_fact(page, "operator", operator_name(of->kind));
     page_tensor_text(&of->in, text, sizeof text);
     page_fact(page, "in", text);
+    if (of->kind == OPERATOR_ADD) {
+        page_tensor_text(&of->in_b, text, sizeof text);
+        page_fact(page, "second in", text);
+    }
     page_tensor_text(&of->out, text, sizeof text);
     page_fact(page, "out", text);
-    snprintf(text, sizeof text, "%s%" PRIu32 " places", operator_is_norm(of->kind) ? "" : "up to ", of->length);
-    page_fact(page, "rows", text);
     parts_text(report, text, sizeof text);
     page_fact(page, "bound", text);
-    snprintf(text, sizeof text, "%d segments, delta0 %.3g; %.3g after a Newton step", of->core.segment_count,
-             report->bound.delta0, report->bound.delta);
-    page_fact(page, "core", text);
+    if (!operator_is_element(of->kind))
+        add_row_facts(report, page);
     snprintf(text, sizeof text, "%" PRId64 " structured and drawn, of %" PRId64 " places", report->sweep.rows,
              report->sweep.places);
     page_fact(page, "rows measured", text);

@@ -20,6 +20,9 @@ void pwl_codes_load(pwl_type type, const void *array, size_t at, size_t count, i
     case PWL_S16:
         LOAD(int16_t);
         break;
+    case PWL_S32:
+        LOAD(int32_t);
+        break;
     default:
         LOAD(uint16_t);
     }

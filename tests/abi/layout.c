@@ -3,6 +3,7 @@
  * "values.h", which the script takes from the headers. */
 #include <stdio.h>
 
+#include <pwl/elements.h>
 #include <pwl/plain.h>
 #include <pwl/plan.h>
 #include <pwl/pwl.h>
@@ -19,8 +20,8 @@
     F(version)                                                                                                         \
     F(storage)                                                                                                         \
     F(form)                                                                                                            \
-    F(rounding) F(flags) F(segments) F(start) F(q_b) F(n) F(offset) F(zp_x) F(qmin_x) F(qmax_x) F(qmin_y) F(qmax_y)    \
-        F(fold_sum)
+    F(rounding)                                                                                                        \
+    F(flags) F(segments) F(start) F(q_b) F(n) F(offset) F(zp_x) F(qmin_x) F(qmax_x) F(qmin_y) F(qmax_y) F(fold_sum)
 #define PROOF(F) F(status) F(segment) F(acc_bits)
 /* What pwl_run() and pwl_plan_way() read of it. */
 #define PLAN(F) F(run) F(way)
@@ -36,14 +37,20 @@
     F(version)                                                                                                         \
     F(kind)                                                                                                            \
     F(in)                                                                                                              \
-    F(out) F(fraction) F(out_bits) F(step_shift) F(log_shift) F(longest) F(step) F(log_unit) F(qmin_y) F(qmax_y)       \
-        F(zp_y) F(exp) F(exp_high) F(exp_shift) F(log_factor) F(log_value) F(reciprocal)
+    F(out)                                                                                                             \
+    F(fraction) F(out_bits) F(step_shift) F(log_shift) F(longest) F(step) F(log_unit) F(qmin_y) F(qmax_y) F(zp_y)      \
+        F(exp) F(exp_high) F(exp_shift) F(log_factor) F(log_value) F(reciprocal)
 #define NORM(F)                                                                                                        \
     F(version)                                                                                                         \
     F(kind)                                                                                                            \
     F(in)                                                                                                              \
-    F(out) F(variance_shift) F(fraction) F(gamma_shift) F(drop) F(length) F(qmin_y) F(qmax_y) F(zp_y) F(zp_x) F(eps)   \
-        F(gamma) F(beta) F(rsqrt)
+    F(out)                                                                                                             \
+    F(variance_shift) F(fraction) F(gamma_shift) F(drop) F(length) F(qmin_y) F(qmax_y) F(zp_y) F(zp_x) F(eps) F(gamma) \
+        F(beta) F(rsqrt)
+#define REQUANTISE(F) F(version) F(in) F(out) F(shift) F(multiplier) F(qmin_y) F(qmax_y) F(zp_x) F(zp_y)
+#define ADD(F)                                                                                                         \
+    F(version)                                                                                                         \
+    F(in_a) F(in_b) F(out) F(shift) F(factor_a) F(factor_b) F(qmin_y) F(qmax_y) F(constant) F(zp_y)
 #define ROWS(F) F(x) F(y) F(count) F(length) F(mask) F(mask_stride) F(is_causal) F(first)
 #define AFFINE(F) F(scale) F(zero_point)
 
@@ -58,6 +65,8 @@
 #define IN_REDUCED(field) FIELD(pwl_reduced, field)
 #define IN_SOFTMAX(field) FIELD(pwl_softmax, field)
 #define IN_NORM(field) FIELD(pwl_norm, field)
+#define IN_REQUANTISE(field) FIELD(pwl_requantise, field)
+#define IN_ADD(field) FIELD(pwl_add, field)
 #define IN_ROWS(field) FIELD(pwl_rows, field)
 #define IN_AFFINE(field) FIELD(pwl_affine, field)
 
@@ -88,6 +97,10 @@ int main(void)
     SOFTMAX(IN_SOFTMAX)
     STRUCT(pwl_norm)
     NORM(IN_NORM)
+    STRUCT(pwl_requantise)
+    REQUANTISE(IN_REQUANTISE)
+    STRUCT(pwl_add)
+    ADD(IN_ADD)
     STRUCT(pwl_rows)
     ROWS(IN_ROWS)
     ENUM(pwl_status)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Faults in the arithmetic of row operators and in their proofs, one after the other: the hashes of hashes.txt, or the
-# constants that a check must refuse, tell each of them.
+# Faults in the arithmetic of operators of rows and of elements and in their proofs, one after the other: the hashes of
+# hashes.txt, the constants that a check must refuse, or the formula of elements, tell each of them.
 # usage: row_faults.sh SOURCE COMPILER...
 set -eu
 source_root=$(realpath "$1")
@@ -51,27 +51,55 @@ rows/row_proof.c|variance_shift \& 1|variance_shift \& 0
 rows/row_proof.c|(int64_t)cell - 16384)) < 0)|(int64_t)cell - 16384)) < -9000000000)
 rows/row_proof.c|product_of(t, gamma) < limit - beta|product_of(1, gamma) < limit - beta
 rows/row_proof.c|spread > (uint64_t)(INT64_MAX - norm->eps) >> norm->variance_shift|spread > (uint64_t)(INT64_MAX - norm->eps)
+include/pwl/elements.h|x - requantise->zp_x|x + requantise->zp_x
+include/pwl/elements.h|requantise->shift, PWL_HALF_UP|requantise->shift, PWL_HALF_AWAY
+include/pwl/elements.h|add->shift, PWL_HALF_UP|add->shift, PWL_FLOOR
+rows/codes.c|case PWL_S32:|case PWL_U32:
+rows/elements.c|qmax_y - zp_y, zp_y}|qmax_y, zp_y}
+rows/elements.c|half - (uint64_t)|0 - (uint64_t)
+rows/elements.c|INT32_MAX - half|INT32_MAX
+rows/elements.c|least >= INT32_MIN|least >= INT32_MIN - 1
+rows/elements.c|-limit < add->zp_y|-limit * 4 < add->zp_y
+rows/elements.c|v < low ? low|v < low ? v
+rows/elements.c|factor_b \* b\[k\]|factor_a * b[k]
+rows/element_proof.c|in > PWL_S32|in > PWL_U32
+rows/element_proof.c|highest - requantise->zp_x ?|highest + requantise->zp_x ?
+rows/element_proof.c|requantise->shift - 1)|0)
+rows/element_proof.c|multiplier < (int32_t)1 << 30|multiplier < (int32_t)1 << 29
+rows/element_proof.c|add->factor_b < 0|add->factor_b < -1
+rows/element_proof.c|CONSTANT_LIMIT ((int64_t)1 << 62)|CONSTANT_LIMIT INT64_MAX
+rows/element_proof.c|is_within(shift, 1, 62)|is_within(shift, 1, 63)
 '
 
+compiler=("$@" -std=c11 -O1 -w -Iruntime/include)
 # No fault is in these.
-"$@" -std=c11 -O1 -w -Iruntime/include -c runtime/*.c
+"${compiler[@]}" -c runtime/*.c
+
+# Whether a program of Check fails, with its words of the environment.
+fails() {
+    local name=$1 libraries
+    shift
+    rm -f checked
+    for libraries in "-lcheck -lsubunit -lm -lrt -lpthread" "-lcheck -lm -lpthread"; do
+        # shellcheck disable=SC2086
+        [ -e checked ] || "${compiler[@]}" "tests/runtime/$name.c" ./*.o $libraries -o checked 2>linked || true
+    done
+    [ -e checked ] || { cat linked && exit 1; }
+    ! env "$@" timeout 60 ./checked >/dev/null 2>&1
+}
 
 # Whether what is built tells a fault.
 seen() {
-    "$@" -std=c11 -O1 -w -Iruntime/include -c runtime/rows/*.c || return 1
-    "$@" -std=c11 -O1 -w -Iruntime/include tests/platform/row_{main,equivalence}.c tests/platform/hosted.c ./*.o -o rows ||
-        return 1
+    "${compiler[@]}" -c runtime/rows/*.c || return 1
+    "${compiler[@]}" tests/platform/row_{main,equivalence}.c tests/platform/hosted.c ./*.o -o rows || return 1
     timeout 20 ./rows >found 2>&1 || return 0
     cmp -s expected found || return 0
-    "$@" -std=c11 -O1 -w -Iruntime/include tests/runtime/test_runtime_rows_check.c ./*.o -lcheck -lsubunit -lm -lrt -lpthread \
-        -o refused 2>/dev/null ||
-        "$@" -std=c11 -O1 -w -Iruntime/include tests/runtime/test_runtime_rows_check.c ./*.o -lcheck -lm -lpthread -o refused
-    ! CK_RUN_CASE=refused timeout 60 ./refused >/dev/null 2>&1
+    fails test_runtime_elements CK_VERBOSITY=silent || fails test_runtime_rows_check CK_RUN_CASE=refused
 }
 
 failed=0
 count=0
-if seen "$@"; then
+if seen; then
     echo "FAILED: without a fault: $(cat found)"
     exit 1
 fi
@@ -83,7 +111,7 @@ while IFS='|' read -r file what with; do
     if cmp -s "$source_root/runtime/$file" "runtime/$file"; then
         echo "FAILED: $file has no \"$what\""
         failed=1
-    elif ! seen "$@"; then
+    elif ! seen; then
         echo "FAILED: no test sees \"$with\" for \"$what\" in $file"
         failed=1
     fi

@@ -28,6 +28,8 @@ static void add_array(struct text *out, const struct row_c *c, const char *type,
 
 static const char *type_constant(const struct tensor *tensor)
 {
+    if (tensor->bits == 32)
+        return tensor->is_signed ? "PWL_S32" : "PWL_U32";
     return tensor->bits == 8 ? (tensor->is_signed ? "PWL_S8" : "PWL_U8") : tensor->is_signed ? "PWL_S16" : "PWL_U16";
 }
 
@@ -96,40 +98,112 @@ static void add_norm(struct text *out, const struct row_c *c, const pwl_norm *no
     text_add(out, "    &%s_core /* rsqrt */\n};\n", c->name);
 }
 
+static void add_ends(struct text *out, const struct row_operator *of)
+{
+    char low[C_LITERAL_SIZE], high[C_LITERAL_SIZE];
+    text_add(out, "    %s, %s, /* qmin_y, qmax_y */\n", c_literal(of->out.qmin, low), c_literal(of->out.qmax, high));
+}
+
+/* The last field. */
+static void add_zero_point(struct text *out, const struct row_operator *of)
+{
+    char zero_point[C_LITERAL_SIZE];
+    text_add(out, "    %s /* zp_y */\n};\n", c_literal(of->out.zero_point, zero_point));
+}
+
+static void add_requantise(struct text *out, const struct row_c *c)
+{
+    const struct row_operator *const of = c->of;
+    text_add(out, "\nstatic const pwl_requantise %s = {\n    %d, /* version */\n    %s, %s, /* in, out */\n", c->name,
+             PWL_ELEMENTS_VERSION, type_constant(&of->in), type_constant(&of->out));
+    text_add(out, "    %d, /* shift */\n    %" PRId64 ", /* multiplier */\n", of->shift, of->factor_a);
+    add_ends(out, of);
+    text_add(out, "    %" PRId64 ", /* zp_x */\n", of->in.zero_point);
+    add_zero_point(out, of);
+}
+
+static void add_sum(struct text *out, const struct row_c *c, const pwl_add *add)
+{
+    const struct row_operator *const of = c->of;
+    char constant[C_LITERAL_SIZE];
+    text_add(out, "\nstatic const pwl_add %s = {\n    %d, /* version */\n    %s, %s, %s, /* in_a, in_b, out */\n",
+             c->name, PWL_ELEMENTS_VERSION, type_constant(&of->in), type_constant(&of->in_b), type_constant(&of->out));
+    text_add(out, "    %d, /* shift */\n    %" PRId64 ", %" PRId64 ", /* factor_a, factor_b */\n", of->shift,
+             of->factor_a, of->factor_b);
+    add_ends(out, of);
+    text_add(out, "    %s, /* constant */\n", c_literal(add->constant, constant));
+    add_zero_point(out, of);
+}
+
 /* pwl_softmax_s8_u8, or what --prefix and --name say. */
 static int name_operator(struct row_c *c, const struct emit_options *options, struct diag *diag)
 {
-    char in[16], out[16];
-    int length;
-    tensor_type_name(&c->of->in, in, sizeof in);
-    tensor_type_name(&c->of->out, out, sizeof out);
-    if (options->name)
-        length = snprintf(c->name, sizeof c->name, "%s", options->name);
-    else
-        length = snprintf(c->name, sizeof c->name, "%s%s_%s%s%s", options->prefix ? options->prefix : "pwl_",
-                          operator_name(c->of->kind), in, strcmp(in, out) ? "_" : "", strcmp(in, out) ? out : "");
-    if (length < 0 || (size_t)length + sizeof "_core" > sizeof c->name)
-        return diag_set(diag, EXIT_USAGE, "%s: the identifier is too long", options->name ? "--name" : "--prefix");
+    struct emit_options named = *options;
+    if (!named.prefix)
+        named.prefix = "pwl_";
+    if (emit_name(operator_name(c->of->kind), &c->of->in, &c->of->out, &named, &identifiers_c, c->name,
+                  sizeof c->name - sizeof "_core", diag))
+        return diag->code;
     for (size_t k = 0; k <= strlen(c->name); k++)
         c->upper[k] = (char)toupper((unsigned char)c->name[k]);
     return EXIT_DONE;
 }
 
-static void add_banner(struct text *out, const struct row_c *c, bool is_norm, bool is_standalone)
+static void add_banner(struct text *out, const struct row_c *c, bool is_standalone)
 {
     const struct row_operator *const of = c->of;
+    const bool is_element = operator_is_element(of->kind);
     const char *const kind = is_standalone ? "_STANDALONE" : "";
-    char types[2][80];
-    tensor_format(&of->in, types[0], sizeof types[0]);
-    tensor_format(&of->out, types[1], sizeof types[1]);
-    text_add(out, "\n#ifndef %s%s_H\n#define %s%s_H\n\n#include %s\n\n/*\n * %s\n *   operator    %s\n", c->upper, kind,
-             c->upper, kind, is_standalone ? "<stdint.h>" : "<pwl/rows.h>", c->name, operator_name(of->kind));
-    text_add(out, " *   types       %s to %s\n *   rows        %s %" PRIu32 " places\n *   spec        %s\n", types[0],
-             types[1], is_norm ? "of" : "of up to", of->length, of->spec);
+    char in[80], in_b[80] = "", y[80];
+    tensor_format(&of->in, in, sizeof in);
+    tensor_format(&of->out, y, sizeof y);
+    if (of->kind == OPERATOR_ADD)
+        tensor_format(&of->in_b, in_b, sizeof in_b);
+    text_add(out, "#ifndef %s%s_H\n#define %s%s_H\n\n#include %s\n\n/*\n * %s\n *   operator    %s\n", c->upper, kind,
+             c->upper, kind,
+             is_standalone ? "<stdint.h>"
+             : is_element  ? "<pwl/elements.h>"
+                           : "<pwl/rows.h>",
+             c->name, operator_name(of->kind));
+    text_add(out, " *   types       %s%s%s to %s\n", in, *in_b ? " and " : "", in_b, y);
+    if (!is_element)
+        text_add(out, " *   rows        %s %" PRIu32 " places\n", operator_is_norm(of->kind) ? "of" : "of up to",
+                 of->length);
+    text_add(out, " *   spec        %s\n", of->spec);
     if (of->standing == CERTIFICATE_OWN)
-        text_add(out, " *   proven      no code of any row is off by more than %g LSB\n *   measured    %g LSB\n",
-                 of->certificate.bound_lsb, of->certificate.max_err_lsb);
+        text_add(out, " *   proven      no code%s is off by more than %g LSB\n *   measured    %g LSB\n",
+                 is_element ? "" : " of any row", of->certificate.bound_lsb, of->certificate.max_err_lsb);
     text_add(out, " */\n");
+}
+
+/* The header's first part: of an operator of rows its core, which has a guard of its own. */
+static int add_core(const struct row_c *c, const struct emit_options *options, struct text *out, struct diag *diag)
+{
+    struct emit_options core_options = *options;
+    const struct table *const core = &c->of->core;
+    char core_name[EMIT_NAME_SIZE + 8];
+    if (operator_is_element(c->of->kind)) {
+        text_add(out, "/* SPDX-License-Identifier: 0BSD */\n/* DO NOT EDIT: generated by pwlc %s */\n", PWLC_VERSION);
+        return EXIT_DONE;
+    }
+    snprintf(core_name, sizeof core_name, "%s_core", c->name);
+    core_options.name = core_name;
+    core_options.prefix = NULL;
+    if (emit_c(&core, 1, &core_options, out, diag) == EXIT_DONE)
+        text_add(out, "\n");
+    return diag->code;
+}
+
+static void add_runtime_operator(struct text *out, const struct row_c *c, const struct packed_operator *packed)
+{
+    if (c->of->kind == OPERATOR_REQUANTISE)
+        add_requantise(out, c);
+    else if (c->of->kind == OPERATOR_ADD)
+        add_sum(out, c, &packed->add);
+    else if (operator_is_norm(c->of->kind))
+        add_norm(out, c, &packed->norm);
+    else
+        add_softmax(out, c);
 }
 
 int emit_operator_c(const struct row_operator *of, const struct emit_options *options, struct text *out,
@@ -137,25 +211,15 @@ int emit_operator_c(const struct row_operator *of, const struct emit_options *op
 {
     struct row_c c = {.of = of, .attribute = options->attribute ? options->attribute : ""};
     struct packed_operator packed;
-    struct emit_options core_options = *options;
-    const struct table *const core = &of->core;
-    char core_name[EMIT_NAME_SIZE + 8];
-    if (name_operator(&c, options, diag))
+    if (name_operator(&c, options, diag) || add_core(&c, options, out, diag) ||
+        operator_pack(of, EXIT_USAGE, &packed, diag))
         return diag->code;
-    snprintf(core_name, sizeof core_name, "%s_core", c.name);
-    core_options.name = core_name;
-    core_options.prefix = NULL;
-    /* Its names are checked as those of any table. */
-    if (emit_c(&core, 1, &core_options, out, diag) || operator_pack(of, EXIT_USAGE, &packed, diag))
-        return diag->code;
-    add_banner(out, &c, packed.is_norm, options->standalone);
+    add_banner(out, &c, options->standalone);
     add_arrays(out, &c);
     if (options->standalone)
         row_c_add_standalone(out, &c, &packed);
-    else if (packed.is_norm)
-        add_norm(out, &c, &packed.norm);
     else
-        add_softmax(out, &c);
+        add_runtime_operator(out, &c, &packed);
     text_add(out, "\n#endif\n");
     packed_operator_free(&packed);
     return out->failed ? diag_set(diag, EXIT_IO, "out of memory while writing %s", c.name) : EXIT_DONE;

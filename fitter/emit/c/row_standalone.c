@@ -35,8 +35,6 @@ static const char *code_type(const struct tensor *tensor)
 
 static void add_arithmetic(struct text *out, const struct row_c *c)
 {
-    const struct tensor *const y = &c->of->out;
-    char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE];
     add_code(out, c,
              "\n/* floor((p + 2^(n-1)) / 2^n), n >= 1; 0 beyond 62 */\n"
              "static inline int64_t @_shr(int64_t p, int n)\n{\n"
@@ -53,6 +51,12 @@ static void add_arithmetic(struct text *out, const struct row_c *c)
              "\n/* v * 2^up as a word of 32 bits, whose bits below are cut */\n"
              "static inline uint32_t @_word(uint64_t v, int up)\n{\n"
              "    return (uint32_t)(up >= 0 ? v << up : v >> -up);\n}\n");
+}
+
+static void add_clip(struct text *out, const struct row_c *c)
+{
+    const struct tensor *const y = &c->of->out;
+    char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE];
     add_code(out, c,
              "\n/* the output code of a value less its zero point */\n"
              "static inline %s @_clip(int64_t v)\n{\n"
@@ -212,10 +216,55 @@ static void add_norm(struct text *out, const struct row_c *c, const pwl_norm *no
              zp, of->beta_codes ? " + @_beta[k]" : "", of->gamma_shift + of->fraction);
 }
 
+/* ---- Elements ---- */
+
+static void add_requantise(struct text *out, const struct row_c *c)
+{
+    const struct row_operator *const of = c->of;
+    add_code(out, c,
+             "\n/* one code */\n"
+             "static inline %s @_of(%s x)\n{\n"
+             "    const int64_t v = ((int64_t)x - (%" PRId64 ")) * %" PRId64 ";\n"
+             "    return @_clip((v + ((int64_t)1 << %d)) >> %d);\n}\n",
+             code_type(&of->out), code_type(&of->in), of->in.zero_point, of->factor_a, of->shift - 1, of->shift);
+    add_code(out, c,
+             "\n/* n codes. x and y may be the same array where codes have one size. */\n"
+             "static inline void @_run(const %s *x, %s *y, uint32_t n)\n{\n"
+             "    for (uint32_t k = 0; k < n; ++k)\n"
+             "        y[k] = @_of(x[k]);\n}\n",
+             code_type(&of->in), code_type(&of->out));
+}
+
+/* A sum of 32 bits where these are enough for every two codes. */
+static void add_sum(struct text *out, const struct row_c *c)
+{
+    const struct row_operator *const of = c->of;
+    const char *const sum = element_is_narrow(of) ? "int32_t" : "int64_t";
+    add_code(out, c,
+             "\n/* one code of each input */\n"
+             "static inline %s @_of(%s a, %s b)\n{\n"
+             "    const %s v = ((%s)a - (%" PRId64 ")) * %" PRId64 " + ((%s)b - (%" PRId64 ")) * %" PRId64 ";\n"
+             "    return @_clip((v + ((%s)1 << %d)) >> %d);\n}\n",
+             code_type(&of->out), code_type(&of->in), code_type(&of->in_b), sum, sum, of->in.zero_point, of->factor_a,
+             sum, of->in_b.zero_point, of->factor_b, sum, of->shift - 1, of->shift);
+    add_code(out, c,
+             "\n/* n codes of each. y may be an input whose codes have its size. */\n"
+             "static inline void @_run(const %s *a, const %s *b, %s *y, uint32_t n)\n{\n"
+             "    for (uint32_t k = 0; k < n; ++k)\n"
+             "        y[k] = @_of(a[k], b[k]);\n}\n",
+             code_type(&of->in), code_type(&of->in_b), code_type(&of->out));
+}
+
 void row_c_add_standalone(struct text *out, const struct row_c *c, const struct packed_operator *packed)
 {
-    add_arithmetic(out, c);
-    if (packed->is_norm)
+    if (!operator_is_element(c->of->kind))
+        add_arithmetic(out, c);
+    add_clip(out, c);
+    if (c->of->kind == OPERATOR_REQUANTISE)
+        add_requantise(out, c);
+    else if (c->of->kind == OPERATOR_ADD)
+        add_sum(out, c);
+    else if (operator_is_norm(c->of->kind))
         add_norm(out, c, &packed->norm);
     else
         add_softmax(out, c);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The constants of requantisation and addition, and what they may be off by. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/number.h"
+#include "operator.h"
+
+/* Real units of an input's code, in output LSB. */
+static long double ratio_of(const struct row_operator *of, const struct tensor *in)
+{
+    return in->scale.value / of->out.scale.value;
+}
+
+/* The largest distance of a code from its zero point. */
+static int64_t farthest(const struct tensor *in)
+{
+    const int64_t below = in->zero_point - in->qmin, above = in->qmax - in->zero_point;
+    return below > above ? below : above;
+}
+
+/* What F 2^-n for a ratio adds at the farthest code. */
+static long double factor_error(const struct row_operator *of, const struct tensor *in, int64_t factor)
+{
+    return fabsl(ldexpl(factor, -of->shift) - ratio_of(of, in)) * farthest(in);
+}
+
+static int check_zero_point(const char *name, const struct tensor *in, struct diag *diag)
+{
+    if (in->qmin <= in->zero_point && in->zero_point <= in->qmax)
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_USAGE, "%s: the zero point %" PRId64 ", must be a code, %" PRId64 "..%" PRId64, name,
+                    in->zero_point, in->qmin, in->qmax);
+}
+
+int element_check_zero_points(const struct row_operator *of, struct diag *diag)
+{
+    return check_zero_point("in", &of->in, diag) ||
+           (of->kind == OPERATOR_ADD && check_zero_point("in_b", &of->in_b, diag));
+}
+
+/* A factor below 2^31 that has 31 bits, and its shift: 2^30 <= ratio 2^n < 2^31. */
+static void take_wide(struct row_operator *of, long double ratio)
+{
+    int exponent;
+    frexpl(ratio, &exponent);
+    of->shift = 31 - exponent;
+    if (roundl(ldexpl(ratio, of->shift)) >= 0x1p31L)
+        of->shift--;
+}
+
+static void take_factors(struct row_operator *of)
+{
+    of->factor_a = (int64_t)roundl(ldexpl(ratio_of(of, &of->in), of->shift));
+    if (of->kind == OPERATOR_ADD)
+        of->factor_b = (int64_t)roundl(ldexpl(ratio_of(of, &of->in_b), of->shift));
+}
+
+bool element_is_narrow(const struct row_operator *of)
+{
+    const int64_t half = (int64_t)1 << (of->shift - 1);
+    if (of->shift > 31)
+        return false;
+    const int64_t least =
+        of->factor_a * (of->in.qmin - of->in.zero_point) + of->factor_b * (of->in_b.qmin - of->in_b.zero_point);
+    const int64_t most =
+        of->factor_a * (of->in.qmax - of->in.zero_point) + of->factor_b * (of->in_b.qmax - of->in_b.zero_point);
+    return least >= INT32_MIN && most <= INT32_MAX - half;
+}
+
+/* Sums of 32 bits for two inputs of 8, where the largest shift costs at most 2^-10 LSB. */
+static bool take_narrow(struct row_operator *of)
+{
+    for (of->shift = 30; of->shift >= 1; of->shift--) {
+        if (ldexpl(fmaxl(ratio_of(of, &of->in), ratio_of(of, &of->in_b)), of->shift) >= 0x1p31L)
+            continue;
+        take_factors(of);
+        if (element_is_narrow(of))
+            return factor_error(of, &of->in, of->factor_a) + factor_error(of, &of->in_b, of->factor_b) <= 0x1p-10L;
+    }
+    return false;
+}
+
+int element_make(struct row_operator *of, struct diag *diag)
+{
+    const bool is_sum = of->kind == OPERATOR_ADD;
+    const long double a = ratio_of(of, &of->in), b = is_sum ? ratio_of(of, &of->in_b) : 0;
+    if (check_zero_point("--in", &of->in, diag) || (is_sum && check_zero_point("--in-b", &of->in_b, diag)))
+        return diag->code;
+    if (is_sum && of->in.bits == 8 && of->in_b.bits == 8 && take_narrow(of))
+        return EXIT_DONE;
+    take_wide(of, fmaxl(a, b));
+    if (is_sum && of->shift > 62)
+        of->shift = 62;
+    if (of->shift < 1 || of->shift > 62)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "--out: no provable operator with the scale %s beside %s of --in; take one nearer to it",
+                        of->out.scale.text, of->in.scale.text);
+    take_factors(of);
+    return EXIT_DONE;
+}
+
+/* Of codes further from the zero point than `reach`, output and real value are clipped alike, as long as the factor
+ * adds less than half an LSB up to there. */
+static long double requantise_error(const struct row_operator *of)
+{
+    const long double off = fabsl(ldexpl(of->factor_a, -of->shift) - ratio_of(of, &of->in));
+    const long double reach = fmaxl(fabsl((long double)(of->out.qmin - of->out.zero_point)),
+                                    fabsl((long double)(of->out.qmax - of->out.zero_point)));
+    const long double some = fminl(farthest(&of->in), (reach + 1) / ratio_of(of, &of->in));
+    return off * some < 0.5L ? off * some : off * farthest(&of->in);
+}
+
+void element_bound(const struct row_operator *of, struct operator_certificate *certificate)
+{
+    const long double factor = of->kind == OPERATOR_REQUANTISE ? requantise_error(of)
+                                                               : factor_error(of, &of->in, of->factor_a) +
+                                                                     factor_error(of, &of->in_b, of->factor_b);
+    certificate->factor = number_rounded_up(factor);
+    certificate->bound_lsb = number_rounded_up(0.5L + factor);
+}
