@@ -6,8 +6,7 @@
 #include "base/number.h"
 #include "operator.h"
 
-/* Real units of an input's code, in output LSB. */
-static long double ratio_of(const struct row_operator *of, const struct tensor *in)
+long double element_ratio(const struct row_operator *of, const struct tensor *in)
 {
     return in->scale.value / of->out.scale.value;
 }
@@ -22,7 +21,7 @@ static int64_t farthest(const struct tensor *in)
 /* What F 2^-n for a ratio adds at the farthest code. */
 static long double factor_error(const struct row_operator *of, const struct tensor *in, int64_t factor)
 {
-    return fabsl(ldexpl(factor, -of->shift) - ratio_of(of, in)) * farthest(in);
+    return fabsl(ldexpl(factor, -of->shift) - element_ratio(of, in)) * farthest(in);
 }
 
 static int check_zero_point(const char *name, const struct tensor *in, struct diag *diag)
@@ -51,9 +50,9 @@ static void take_wide(struct row_operator *of, long double ratio)
 
 static void take_factors(struct row_operator *of)
 {
-    of->factor_a = (int64_t)roundl(ldexpl(ratio_of(of, &of->in), of->shift));
+    of->factor_a = (int64_t)roundl(ldexpl(element_ratio(of, &of->in), of->shift));
     if (of->kind == OPERATOR_ADD)
-        of->factor_b = (int64_t)roundl(ldexpl(ratio_of(of, &of->in_b), of->shift));
+        of->factor_b = (int64_t)roundl(ldexpl(element_ratio(of, &of->in_b), of->shift));
 }
 
 bool element_is_narrow(const struct row_operator *of)
@@ -72,7 +71,7 @@ bool element_is_narrow(const struct row_operator *of)
 static bool take_narrow(struct row_operator *of)
 {
     for (of->shift = 30; of->shift >= 1; of->shift--) {
-        if (ldexpl(fmaxl(ratio_of(of, &of->in), ratio_of(of, &of->in_b)), of->shift) >= 0x1p31L)
+        if (ldexpl(fmaxl(element_ratio(of, &of->in), element_ratio(of, &of->in_b)), of->shift) >= 0x1p31L)
             continue;
         take_factors(of);
         if (element_is_narrow(of))
@@ -84,7 +83,7 @@ static bool take_narrow(struct row_operator *of)
 int element_make(struct row_operator *of, struct diag *diag)
 {
     const bool is_sum = of->kind == OPERATOR_ADD;
-    const long double a = ratio_of(of, &of->in), b = is_sum ? ratio_of(of, &of->in_b) : 0;
+    const long double a = element_ratio(of, &of->in), b = is_sum ? element_ratio(of, &of->in_b) : 0;
     if (check_zero_point("--in", &of->in, diag) || (is_sum && check_zero_point("--in-b", &of->in_b, diag)))
         return diag->code;
     if (is_sum && of->in.bits == 8 && of->in_b.bits == 8 && take_narrow(of))
@@ -104,10 +103,10 @@ int element_make(struct row_operator *of, struct diag *diag)
  * adds less than half an LSB up to there. */
 static long double requantise_error(const struct row_operator *of)
 {
-    const long double off = fabsl(ldexpl(of->factor_a, -of->shift) - ratio_of(of, &of->in));
+    const long double off = fabsl(ldexpl(of->factor_a, -of->shift) - element_ratio(of, &of->in));
     const long double reach = fmaxl(fabsl((long double)(of->out.qmin - of->out.zero_point)),
                                     fabsl((long double)(of->out.qmax - of->out.zero_point)));
-    const long double some = fminl(farthest(&of->in), (reach + 1) / ratio_of(of, &of->in));
+    const long double some = fminl(farthest(&of->in), (reach + 1) / element_ratio(of, &of->in));
     return off * some < 0.5L ? off * some : off * farthest(&of->in);
 }
 

@@ -169,15 +169,16 @@ static void norm_errors(struct measurement *of)
     }
 }
 
+/* Exact where the ratios of scales are. */
 static void element_errors(struct measurement *of, uint32_t length)
 {
     const struct tensor *const in = &of->of->in, *const in_b = &of->of->in_b;
-    const long double scale = of->of->out.scale.value;
+    const long double ratio = element_ratio(of->of, in), ratio_b = of->b ? element_ratio(of->of, in_b) : 0;
     for (uint32_t k = 0; k < length; k++) {
-        long double real = tensor_real(in, operator_code(in, of->x, k));
+        long double real = ratio * (operator_code(in, of->x, k) - in->zero_point);
         if (of->b)
-            real += tensor_real(in_b, operator_code(in_b, of->b, k));
-        of->errors[k] = error_at(of, k, real / scale);
+            real += ratio_b * (operator_code(in_b, of->b, k) - in_b->zero_point);
+        of->errors[k] = error_at(of, k, real);
     }
 }
 

@@ -147,6 +147,9 @@ int operator_make(const struct operator_request *request, struct row_operator *o
 int element_make(struct row_operator *of, struct diag *diag);
 void element_bound(const struct row_operator *of, struct operator_certificate *certificate);
 
+/* What a step of one of its inputs is, in output LSB. */
+long double element_ratio(const struct row_operator *of, const struct tensor *in);
+
 /* Whether 32 bits hold the sum of add, with the half that is added to it, of every two codes. */
 bool element_is_narrow(const struct row_operator *of);
 

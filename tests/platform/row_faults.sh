@@ -58,7 +58,7 @@ rows/codes.c|case PWL_S32:|case PWL_U32:
 rows/elements.c|qmax_y - zp_y, zp_y}|qmax_y, zp_y}
 rows/elements.c|half - (uint64_t)|0 - (uint64_t)
 rows/elements.c|INT32_MAX - half|INT32_MAX
-rows/elements.c|least >= INT32_MIN|least >= INT32_MIN - 1
+rows/elements.c|least >= INT32_MIN|least >= 2 * (int64_t)INT32_MIN
 rows/elements.c|-limit < add->zp_y|-limit * 4 < add->zp_y
 rows/elements.c|v < low ? low|v < low ? v
 rows/elements.c|factor_b \* b\[k\]|factor_a * b[k]

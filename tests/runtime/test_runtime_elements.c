@@ -325,6 +325,7 @@ START_TEST(addition_refused)
     NOT(s->shift = 0, PWL_ERR_SHIFT);
     NOT(s->shift = 63, PWL_ERR_SHIFT);
     NOT(s->factor_a = -1, PWL_ERR_CONSTANT);
+    NOT(s->factor_b = -1, PWL_ERR_CONSTANT);
     NOT(s->factor_b = INT32_MIN, PWL_ERR_CONSTANT);
     NOT(s->constant = ((int64_t)1 << 62) + 1, PWL_ERR_CONSTANT);
     NOT(s->constant = INT64_MIN, PWL_ERR_CONSTANT);

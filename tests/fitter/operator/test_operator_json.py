@@ -20,6 +20,9 @@ FITS = {
     "layernorm": "layernorm --in s8:0.05 --out s16:2^-11 --rows 8 --gamma gamma.npy --beta beta.npy",
     "rmsnorm": "rmsnorm --in s16:2^-10:9 --out s8:0.03 --rows 8",
     "l2norm": "l2norm --in s8:2^-5 --out s8:2^-7 --rows 8",
+    "requantise": "requantise --in s32:0.0003:5 --out s8:0.031:-3",
+    "add": "add --in s8:0.05:4 --in-b u8:0.031:100 --out s8:0.06:2",
+    "add16": "add --in s16:0.0007:4 --in-b s8:0.031 --out u16:0.0009:2",
 }
 LISTS = {"exp", "exp_high", "exp_shift", "log_factor", "log_value", "gamma", "beta", "gamma_codes", "beta_codes"}
 # Reals and texts that a check cannot tell from others: only their hash can.
@@ -72,15 +75,16 @@ class Refusals:
                 for wrong in (["1"], [None], [[1]], [True]):
                     self.expect(f"{field} with {wrong}", self.with_field(field, value[:-1] + wrong), field)
         self.expect("unknown field", self.with_field("surprise", 1), "surprise")
-        for inner in ("in", "out", "core", "certificate"):
+        for inner in {"in", "in_b", "out", "core", "certificate"} & set(self.op):
             self.expect(f"unknown field in {inner}", self.with_field(inner, {**self.op[inner], "surprise": 1}), "surprise")
-        for bits in (7, 32):
+        for bits in {7, 32} - {self.op["in"]["bits"]}:
             self.expect("bits", self.with_field("in", {**self.op["in"], "bits": bits}))
         self.expect("narrow input", self.with_field("in", {**self.op["in"], "qmax": 100}), "in.qm")
         self.expect("version", self.with_field("pwl_operator", 2), "pwl_operator")
-        self.expect("another core", self.with_field("core", {**self.op["core"], "segments": []}), "core")
-        low = {**self.op["core"], "out": {**self.op["core"]["out"], "signed": True, "qmin": -32768, "qmax": 32767}}
-        self.expect("a signed core", self.with_field("core", low))
+        if "core" in self.op:
+            self.expect("another core", self.with_field("core", {**self.op["core"], "segments": []}), "core")
+            low = {**self.op["core"], "out": {**self.op["core"]["out"], "signed": True, "qmin": -32768, "qmax": 32767}}
+            self.expect("a signed core", self.with_field("core", low))
         says = self.op["certificate"]
         parts = [{name: says[name] / 2} for name in says.keys() - {"bound_lsb", "max_err_lsb", "rows", "worst_row"}
                  if says[name] > 0]
@@ -94,7 +98,7 @@ class Refusals:
         text = json.dumps(self.op)
         self.expect("cut", None, text=text[:-2])
         self.expect("twice", None, text=text + text)
-        self.expect("field twice", None, text=text.replace('"rows":', '"rows": 1, "rows":', 1))
+        self.expect("field twice", None, text=text.replace('"spec":', '"spec": "", "spec":', 1))
         return self.failures
 
 
@@ -117,6 +121,18 @@ def own(name, op, failures):
         refusals.expect("odd shift", refusals.with_field("variance_shift", 3))
     if "beta_codes" in op:
         refusals.expect("beta_codes", changed("beta_codes", 0, -(1 << 63)))
+    for side in {"in", "in_b"} & set(op) if "shift" in op else ():
+        refusals.expect("zero point", refusals.with_field(side, {**op[side], "zero_point": 1 << 31}), "zero point")
+        refusals.expect("wide", refusals.with_field(side, {**op[side], "bits": 32, "signed": False, "qmin": 0,
+                                                           "qmax": (1 << 32) - 1}), f"{side}.bits")
+        refusals.expect("core", refusals.with_field("core", {}), "core")
+    if "multiplier" in op:
+        refusals.expect("multiplier", refusals.with_field("multiplier", (1 << 30) - 1), "multiplier")
+        far = refusals.with_field("in", {**op["in"], "zero_point": -(1 << 31)})
+        refusals.expect("sum too large", {**far, "multiplier": (1 << 31) - 1, "shift": 62}, "not safe to run")
+    if "factor_a" in op:
+        refusals.expect("factor_a", refusals.with_field("factor_a", 1 << 31), "factor_a")
+        refusals.expect("in_b", refusals.with_field("in_b", {**op["in_b"], "bits": 32, "qmax": 1 << 30}))
     if op["operator"] == "softmax":
         refusals.expect("scale", refusals.with_field("out", {**op["out"], "scale": "0.01"}), "out.scale")
     failures += refusals.failures
@@ -140,8 +156,9 @@ def in_order(name, op):
 def far_off(name, op):
     """What is off by any amount has a certificate that says so and that is read back, or none at all."""
     wrong = copy.deepcopy(op)
-    for segment in wrong["core"]["segments"]:
+    for segment in wrong.get("core", {}).get("segments", ()):
         segment.update({field: 0 for field in ("q_b", "y", "term_c", "bias") if field in segment})
+    wrong.update({field: 1 << 30 for field in ("multiplier", "factor_a") if field in op})
     for field in ("certificate", "hash"):
         del wrong[field]
     with open("wrong.json", "w") as file:
@@ -165,6 +182,8 @@ def honest(name, op):
     other["certificate"]["bound_lsb"] = 0.5
     if "gamma_codes" in op:
         other["gamma_codes"][0] += 1
+    elif "shift" in op:
+        other["shift"] += 1
     else:
         other["rows"] = 63
     with open("other.json", "w") as file:
