@@ -102,7 +102,10 @@ struct batch {
 static void fit_job(void *context, int k)
 {
     struct batch *batch = context;
-    if (!fit_within(&batch->jobs[k].spec, batch->seconds, &batch->limits[k], &batch->tables[k], &batch->diags[k]))
+    const struct job *const job = &batch->jobs[k];
+    if (job->given)
+        row_operator_text(job->given, job->given_count, &batch->texts[k], &batch->diags[k]);
+    else if (!fit_within(&batch->jobs[k].spec, batch->seconds, &batch->limits[k], &batch->tables[k], &batch->diags[k]))
         table_to_json(&batch->tables[k], &batch->texts[k], &batch->diags[k]);
 }
 
@@ -127,7 +130,8 @@ static int write_batch(const struct batch *batch, const char *directory, struct 
             return diag_set(diag, EXIT_USAGE, "-o %.80s...: the path is too long", directory);
         if (file_write(path, batch->texts[k], strlen(batch->texts[k]), diag))
             return diag->code;
-        fit_notes(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
+        if (!batch->jobs[k].given)
+            fit_notes(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
         if (batch->limits[k].cut)
             fit_note_cut(batch->seconds, batch->jobs[k].name);
     }
@@ -140,12 +144,13 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     size_t size;
     struct job *jobs = NULL;
     struct batch batch = {.seconds = seconds};
+    const struct other_jobs others = {row_operator_is_named, row_operator_flags};
     bool made = false;
     if (!directory)
         return diag_set(diag, EXIT_USAGE, "--spec: -o DIRECTORY is needed, to hold a NAME.json for each job");
     if (file_read(spec_path, SPEC_MAX_BYTES, &bytes, &size, diag))
         return diag->code;
-    if (spec_list_parse((const char *)bytes, size, &jobs, &batch.count, diag)) {
+    if (spec_list_parse((const char *)bytes, size, &others, &jobs, &batch.count, diag)) {
         diag_prefix(diag, spec_path);
         goto done;
     }
@@ -216,8 +221,7 @@ static bool is_operator(struct request *request, const struct given *given, stru
             request->is_operator = true;
     for (int k = 0; k < request->given && !request->is_operator; k++)
         if (row_operator_has_flag(given[k].flag)) {
-            diag_set(diag, EXIT_USAGE, "%s: of row operators and of add alone, that is of one of %s", given[k].flag,
-                     OPERATOR_NAMES);
+            diag_set(diag, EXIT_USAGE, "%s: of %s alone", given[k].flag, OPERATOR_NAMES);
             break;
         }
     return request->is_operator;

@@ -16,8 +16,8 @@
 #include "reply.h"
 #include "table/size.h"
 
-static const char *const own_flags[] = {"--rows", "--gamma", "--beta", "--eps", "--fraction", "--in-b"};
-enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
+const char *const row_operator_flags[] = {"--in",  "--out",  "--rows",     "--gamma", "--beta",
+                                          "--eps", "--in-b", "--fraction", NULL};
 
 bool row_operator_is_named(const char *name)
 {
@@ -25,10 +25,11 @@ bool row_operator_is_named(const char *name)
     return operator_parse(name, &kind);
 }
 
+/* All but --in and --out. */
 bool row_operator_has_flag(const char *flag)
 {
-    for (int k = 0; k < OWN_FLAGS; k++)
-        if (strcmp(flag, own_flags[k]) == 0)
+    for (const char *const *own = row_operator_flags + 2; *own; own++)
+        if (strcmp(flag, *own) == 0)
             return true;
     return false;
 }
@@ -188,28 +189,29 @@ static int settle(struct asked *asked, struct diag *diag)
     return EXIT_DONE;
 }
 
-static int write_operator(const struct row_operator *of, bool is_reply, const char *output, struct diag *diag)
-{
-    char *text = NULL;
-    if (operator_to_json(of, &text, diag) == EXIT_DONE)
-        reply_write(is_reply, output, text, diag);
-    free(text);
-    return diag->code;
-}
-
-int row_operator_fit(const struct given *given, int count, bool is_reply, const char *output, struct diag *diag)
+int row_operator_text(const struct given *given, int count, char **text, struct diag *diag)
 {
     struct asked asked = {0};
     struct row_operator of = {0};
+    *text = NULL;
     for (int k = 0; k < count && diag->code == EXIT_DONE; k++)
         set_flag(&asked, given[k].flag, given[k].value, diag);
     if (diag->code == EXIT_DONE && settle(&asked, diag) == EXIT_DONE &&
         operator_make(&asked.request, &of, diag) == EXIT_DONE &&
         operator_certify(&of, hard_rows_default(&of), diag) == EXIT_DONE)
-        write_operator(&of, is_reply, output, diag);
+        operator_to_json(&of, text, diag);
     operator_free(&of);
     free(asked.gamma);
     free(asked.beta);
+    return diag->code;
+}
+
+int row_operator_fit(const struct given *given, int count, bool is_reply, const char *output, struct diag *diag)
+{
+    char *text;
+    if (row_operator_text(given, count, &text, diag) == EXIT_DONE)
+        reply_write(is_reply, output, text, diag);
+    free(text);
     return diag->code;
 }
 
@@ -290,12 +292,15 @@ int row_operator_show(const char *path, struct diag *diag)
 int row_operator_certify(const char *path, const char *output, struct diag *diag)
 {
     struct row_operator of;
+    char *text = NULL;
     if (operator_read(path, &of, diag))
         return diag->code;
     if (of.standing != CERTIFICATE_OWN)
         of.spec[0] = '\0'; /* the flags of fit no longer give it */
-    if (operator_certify(&of, hard_rows_default(&of), diag) == EXIT_DONE)
-        write_operator(&of, false, output, diag);
+    if (operator_certify(&of, hard_rows_default(&of), diag) == EXIT_DONE &&
+        operator_to_json(&of, &text, diag) == EXIT_DONE)
+        reply_write(false, output, text, diag);
+    free(text);
     operator_free(&of);
     return diag->code;
 }

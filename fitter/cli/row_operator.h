@@ -11,16 +11,15 @@
 #include "emit/options.h"
 #include "io/rows.h"
 #include "operator/operator.h"
+#include "spec/spec.h"
 
-/* A flag of fit and its value; of a positional argument the flag is "FUNCTION". */
-struct given {
-    const char *flag, *value;
-};
-
-/* Whether the name is an operator's, and the flags of fit that are for operators alone. */
+/* Whether the name is an operator's, the flags of fit that operators take, and whether one is for them alone. */
 bool row_operator_is_named(const char *name);
+extern const char *const row_operator_flags[];
 bool row_operator_has_flag(const char *flag);
 
+/* The text of the operator's file, which is malloc'd; and the file. */
+int row_operator_text(const struct given *given, int count, char **text, struct diag *diag);
 int row_operator_fit(const struct given *given, int count, bool is_reply, const char *output, struct diag *diag);
 
 /* Reads an operator whose certificate is shown or written: what is cheap of its claims is computed anew. */

@@ -139,18 +139,32 @@ int spec_check(const struct spec *spec, struct diag *diag);
  * --form absolute --rounding floor": every choice that changes the table is written, in one order. malloc'd. */
 char *spec_canonical(const struct spec *spec);
 
-/* A job of `--spec`: the name of its output file (NAME.json) and the spec. */
+/* A flag of fit and its value; of a positional argument the flag is "FUNCTION". */
+struct given {
+    const char *flag, *value;
+};
+
+/* Functions that tables have no part in, and the flags that their jobs may have. */
+struct other_jobs {
+    bool (*is_named)(const char *function);
+    const char *const *flags; /* ends with null */
+};
+
+/* A job of `--spec`: the name of its output file (NAME.json), and the spec or, of another function, its flags. */
 struct job {
     char name[64];
     struct spec spec;
+    struct given *given; /* malloc'd, the values too; null: of a table */
+    int given_count;
 };
 
 /* spec_json.c: a JSON list of objects, whose keys are "function" and those of SPEC_FLAGS: strings or numbers as their
  * flags take them, true for a switch, "param": {"alpha": 0.1}, "fix": ["0:0"]; "name" is required and names the output.
- * At most SPEC_MAX_JOBS jobs in SPEC_MAX_BYTES. */
+ * At most SPEC_MAX_JOBS jobs in SPEC_MAX_BYTES. `others` may be null: there are none. */
 #define SPEC_MAX_JOBS 10000
 #define SPEC_MAX_BYTES ((size_t)64 << 20)
-int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);
+int spec_list_parse(const char *bytes, size_t size, const struct other_jobs *others, struct job **jobs, int *count,
+                    struct diag *diag);
 void spec_list_free(struct job *jobs, int count);
 
 static inline bool has_points(const struct spec *spec)

@@ -113,17 +113,73 @@ static int set_keys(const struct fields *fields, struct spec *spec, struct diag 
     return EXIT_DONE;
 }
 
-static int parse_job(const struct fields *fields, struct job *job, struct diag *diag)
+/* "--in-b" as a key, "in_b". */
+static void key_of_flag(const char *flag, char *key, size_t size)
 {
+    snprintf(key, size, "%s", flag + strspn(flag, "-"));
+    for (char *c = key; *c; c++)
+        if (*c == '-')
+            *c = '_';
+}
+
+static int take_flag(const struct fields *fields, const char *key, const char *flag, struct job *job, struct diag *diag)
+{
+    char text[4096];
+    const char *value;
+    json_t *json = json_object_get(fields->json, key);
+    if (!json)
+        return EXIT_DONE;
+    if (value_text(fields, key, json, text, sizeof text, &value, diag))
+        return diag->code;
+    struct given *const given = &job->given[job->given_count++];
+    given->flag = flag;
+    given->value = strdup(value);
+    return given->value ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory for the jobs");
+}
+
+/* The flags of a job whose function is not a table's, as they stand: whether they go together is for others to tell. */
+static int parse_other(const struct fields *fields, const struct other_jobs *others, struct job *job, struct diag *diag)
+{
+    enum { MOST = 32, KEY_SIZE = 32 };
+    char keys_of_flags[MOST][KEY_SIZE];
+    const char *names[MOST + 3] = {"name", "function"};
+    int count = 0;
+    for (; others->flags[count] && count < MOST; count++) {
+        key_of_flag(others->flags[count], keys_of_flags[count], KEY_SIZE);
+        names[count + 2] = keys_of_flags[count];
+    }
+    job->given = calloc((size_t)count + 1, sizeof *job->given);
+    if (!job->given)
+        return diag_set(diag, EXIT_IO, "out of memory for the jobs");
+    if (fields_known(fields, names, diag) || take_flag(fields, "function", "FUNCTION", job, diag))
+        return diag->code;
+    for (int k = 0; k < count; k++)
+        if (take_flag(fields, keys_of_flags[k], others->flags[k], job, diag))
+            return diag->code;
+    return EXIT_DONE;
+}
+
+static bool is_other(const struct fields *fields, const struct other_jobs *others)
+{
+    const json_t *const function = json_object_get(fields->json, "function");
+    return others && json_is_string(function) && others->is_named(json_string_value(function));
+}
+
+static int parse_job(const struct fields *fields, const struct other_jobs *others, struct job *job, struct diag *diag)
+{
+    const bool is_table = !is_other(fields, others);
     const char *name;
     spec_init(&job->spec);
-    if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))
+    if ((is_table && fields_known(fields, known, diag)) ||
+        field_text(fields, "name", sizeof job->name - 1, &name, diag))
         return diag->code;
     if (!*name || *name == '-' ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
         return field_refuse(fields, "name", diag, "made of letters, digits, _ and -, not - first");
     snprintf(job->name, sizeof job->name, "%s", name);
 
+    if (!is_table)
+        return parse_other(fields, others, job, diag);
     if (set_keys(fields, &job->spec, diag))
         return diag->code;
     if (spec_resolve(&job->spec, diag) || spec_check(&job->spec, diag))
@@ -131,7 +187,8 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
     return EXIT_DONE;
 }
 
-int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag)
+int spec_list_parse(const char *bytes, size_t size, const struct other_jobs *others, struct job **jobs, int *count,
+                    struct diag *diag)
 {
     json_t *root;
     *jobs = NULL;
@@ -155,7 +212,7 @@ int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *coun
         if (field_element(&whole, "", root, k, &fields, diag))
             break;
         *count = (int)k + 1;
-        if (parse_job(&fields, &(*jobs)[k], diag))
+        if (parse_job(&fields, others, &(*jobs)[k], diag))
             break;
         for (size_t other = 0; other < k; other++)
             if (!strcmp((*jobs)[other].name, (*jobs)[k].name)) {
@@ -175,7 +232,11 @@ done:
 
 void spec_list_free(struct job *jobs, int count)
 {
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < count; k++) {
         spec_free(&jobs[k].spec);
+        for (int g = 0; g < jobs[k].given_count; g++)
+            free((char *)jobs[k].given[g].value);
+        free(jobs[k].given);
+    }
     free(jobs);
 }

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct job *jobs = NULL;
     int count = 0;
     struct diag diag = {0};
-    const int code = spec_list_parse((const char *)data, size, &jobs, &count, &diag);
+    const int code = spec_list_parse((const char *)data, size, NULL, &jobs, &count, &diag);
     if (code != EXIT_DONE) {
         REQUIRE_REFUSAL(code, diag);
         REQUIRE(jobs == NULL && count == 0);

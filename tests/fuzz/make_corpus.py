@@ -4,6 +4,7 @@
 import hashlib
 import json
 import os
+import pathlib
 import struct
 import sys
 
@@ -382,6 +383,44 @@ def pwl_loader_seeds():
     yield "latin", text.replace("sigmoid", "sigmo\xefd").encode("latin-1")
 
 
+def side(bits, signed, scale, zero_point=0):
+    low = -(1 << (bits - 1)) if signed else 0
+    return {"bits": bits, "signed": signed, "scale": scale, "zero_point": zero_point, "qmin": low,
+            "qmax": low + (1 << bits) - 1}
+
+
+def operator_seeds():
+    """Those that every platform runs, without their certificates; operators of elements; and what a check must refuse."""
+    rows = pathlib.Path(__file__).resolve().parent / "../golden/rows"
+    kept = {path.stem: json.loads(path.read_text()) for path in sorted(rows.glob("*.json"))}
+    assert len(kept) >= 5
+    for op in kept.values():
+        del op["certificate"], op["hash"]
+    softmax, norm = kept["softmax_s8_u8"], kept["layernorm_s16_s16"]
+    head = {"pwl_operator": 1, "spec": ""}
+    requantise = {**head, "operator": "requantise", "in": side(32, True, "0.0003", 5), "out": side(8, True, "0.05", -3),
+                  "multiplier": 1649267442, "shift": 38}
+    add = {**head, "operator": "add", "in": side(8, True, "0.05", 4), "in_b": side(8, False, "0.031", 100),
+           "out": side(16, True, "0.0006", 2), "factor_a": 1398101333, "factor_b": 866822827, "shift": 24}
+    seeds = {**kept, "requantise": requantise, "add": add,
+             "add_narrow": {**add, "out": side(8, True, "0.06", 2), "factor_a": 6990507, "factor_b": 4334114, "shift": 23},
+             "add_nothing": {**add, "factor_a": 0, "factor_b": 0, "shift": 62},
+             "add_most": {**add, "factor_a": (1 << 31) - 1, "factor_b": (1 << 31) - 1, "shift": 1},
+             "requantise_most": {**requantise, "in": side(32, True, "1", -(1 << 31)), "multiplier": (1 << 31) - 1, "shift": 33},
+             "requantise_beyond": {**requantise, "in": side(32, True, "1", -(1 << 31)), "multiplier": (1 << 31) - 1,
+                                   "shift": 34},
+             "exp_rises": {**softmax, "exp": softmax["exp"][:9] + [1 << 30] + softmax["exp"][10:]},
+             "no_core": {field: value for field, value in softmax.items() if field != "core"},
+             "eps_most": {**norm, "eps_code": (1 << 63) - 1},
+             "gamma_short": {**norm, "gamma_codes": norm["gamma_codes"][:-1]},
+             "claims": {**add, "certificate": {"bound_lsb": 0.5, "factor_lsb": 0, "max_err_lsb": 0.5, "rows": 1, "worst_row": "x"},
+                        "hash": "0" * 64}}
+    for name, op in seeds.items():
+        yield name, json.dumps(op, indent=1).encode()
+    yield "truncated", json.dumps(add).encode()[:200]
+    yield "list", b"[]"
+
+
 def main(root):
     seeds = [("tensor", f"{i:02}", text.encode()) for i, text in enumerate(TENSORS)]
     seeds += [("expr", f"{i:02}", text.encode()) for i, text in enumerate(EXPRESSIONS)]
@@ -406,6 +445,7 @@ def main(root):
         "duplicate": b'{"pwl_table": 1, "pwl_table": 1}',
         "not_json": b"pwl",
     }.items()]
+    seeds += [("operator_json", name, data) for name, data in operator_seeds()]
     for target, name, data in seeds:
         directory = os.path.join(root, target)
         os.makedirs(directory, exist_ok=True)

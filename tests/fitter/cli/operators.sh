@@ -183,6 +183,32 @@ expect_error 2 '--rows: of softmax' fit tanh --in s8:2^-5 --out s8:2^-7 --rows 5
 expect_error 3 '63 bits' fit layernorm --in s16:2^-10 --out s16:2^-10 --rows 65536 --eps 1e9
 expect_error 3 'no provable operator' fit logsoftmax --in s8:0.1 --out s16:2^-40 --rows 5
 
+# Jobs of --spec are operators beside tables, and the files are those of fit.
+cat >jobs.json <<'END'
+[{"name": "l2", "function": "l2norm", "in": "s8:2^-5", "out": "s8:2^-7", "rows": 40},
+ {"name": "rms", "function": "rmsnorm", "in": "s8:2^-5:3", "out": "u8:0.03:128", "rows": "40", "eps": 1e-6},
+ {"name": "tanh", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7"},
+ {"name": "affine", "function": "layernorm", "in": "s16:2^-10", "out": "s16:2^-11", "gamma": "gamma.npy", "beta": "beta.npy"},
+ {"name": "sum", "function": "add", "in": "s8:0.05", "in_b": "s8:0.02", "out": "s8:0.06"}]
+END
+expect_status 0 fit add --in s8:0.05 --in-b s8:0.02 --out s8:0.06 -o sum.json
+expect_status 0 fit --spec jobs.json -o jobs && {
+    cmp -s jobs/l2.json l2norm.json && cmp -s jobs/rms.json rmsnorm.json && cmp -s jobs/affine.json affine.json &&
+        cmp -s jobs/sum.json sum.json && [ -e jobs/tanh.json ] || fail "--spec: other files"
+}
+rm -r jobs sum.json
+expect_spec_error() { # WORDS JOB
+    echo "[$2]" >job.json
+    expect_error 2 "$1" fit --spec job.json -o none
+}
+expect_spec_error 'max_err' '{"name": "a", "function": "l2norm", "in": "s8:2^-5", "out": "s8:2^-7", "max_err": 1}'
+expect_spec_error 'rows' '{"name": "a", "function": "l2norm", "in": "s8:2^-5", "out": "s8:2^-7", "rows": [4]}'
+expect_spec_error 'a: --rows is needed' '{"name": "a", "function": "l2norm", "in": "s8:2^-5", "out": "s8:2^-7"}'
+expect_spec_error 'a: --gamma: not of softmax' \
+    '{"name": "a", "function": "softmax", "in": "s8:0.1", "out": "u8:2^-8", "rows": 5, "gamma": "gamma.npy"}'
+expect_spec_error 'name' '{"function": "l2norm", "in": "s8:2^-5", "out": "s8:2^-7", "rows": 4}'
+expect_spec_error 'rows' '{"name": "a", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "rows": 4}'
+
 # eval.
 expect_output 255 eval softmax.json 7
 expect_error 2 '128, must be a code' eval softmax.json 128
