@@ -71,6 +71,19 @@ int array_get(PyObject *object, bool writable, array *of)
     return -1;
 }
 
+Py_ssize_t array_flat_bytes(const array *of, int element)
+{
+    Py_ssize_t bytes = of->buffer.itemsize;
+    if (of->element != element || of->swapped)
+        return -1;
+    for (int k = of->buffer.ndim - 1; k >= 0; k--) {
+        if (of->buffer.shape[k] > 1 && of->buffer.strides && of->buffer.strides[k] != bytes)
+            return -1;
+        bytes *= of->buffer.shape[k];
+    }
+    return bytes;
+}
+
 /* The bytes from one element to the next, along each axis, of an array without gaps that lies in memory as x does: of
  * two axes that with the longer steps in x is the outer one, of equal ones the first. */
 static void dense_strides(const Py_buffer *x, Py_ssize_t bytes, Py_ssize_t *strides)

@@ -37,6 +37,9 @@ bool array_is(PyObject *object);
 /* Takes hold of an object's memory; 0, or -1 with an exception. To be given back by PyBuffer_Release(&of->buffer). */
 int array_get(PyObject *object, bool writable, array *of);
 
+/* Bytes that an array has in all, its elements side by side; -1 where they are not, or of another type. */
+Py_ssize_t array_flat_bytes(const array *of, int element);
+
 /* A new array of numpy's own type, of the shape of x, in the layout of x without its gaps. Its elements are of a
  * pwl_type. The class of x has no say in it. Null with an exception. */
 PyObject *array_new_like(const array *x, int element);

@@ -2,6 +2,7 @@
 /* pwl._core: what the package needs of libpwl and libpwl-blocks, which are linked in. */
 #include <pwl/plan.h>
 
+#include "elements.h"
 #include "imports.h"
 #include "qgemm.h"
 #include "real.h"
@@ -39,7 +40,7 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *const module = PyModule_Create(&definition);
     if (module && !imports_load() && !table_add_types(module) && !qgemm_add_type(module) && !rows_add_type(module) &&
-        !PyModule_AddStringConstant(module, "version", PWL_VERSION))
+        !elements_add_type(module) && !PyModule_AddStringConstant(module, "version", PWL_VERSION))
         return module;
     Py_XDECREF(module);
     return NULL;

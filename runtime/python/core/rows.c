@@ -131,20 +131,6 @@ static PyObject *row_new(PyTypeObject *type, PyObject *arguments, PyObject *keyw
     return NULL;
 }
 
-/* Bytes that an array has in all, its elements side by side; -1 where they are not, or of another type. */
-static Py_ssize_t bytes_of(const array *of, int element)
-{
-    Py_ssize_t bytes = of->buffer.itemsize;
-    if (of->element != element || of->swapped)
-        return -1;
-    for (int k = of->buffer.ndim - 1; k >= 0; k--) {
-        if (of->buffer.shape[k] > 1 && of->buffer.strides && of->buffer.strides[k] != bytes)
-            return -1;
-        bytes *= of->buffer.shape[k];
-    }
-    return bytes;
-}
-
 static void run(const row_object *row, const pwl_rows *rows)
 {
     Py_BEGIN_ALLOW_THREADS;
@@ -160,11 +146,12 @@ static int check_arrays(const row_object *row, const array *x, const array *y, c
                         Py_ssize_t *count)
 {
     const int in = row->is_norm ? row->norm.in : row->softmax.in, out = row->is_norm ? row->norm.out : row->softmax.out;
-    const Py_ssize_t x_bytes = bytes_of(x, in), y_bytes = bytes_of(y, out), places = x_bytes / x->buffer.itemsize;
+    const Py_ssize_t x_bytes = array_flat_bytes(x, in), y_bytes = array_flat_bytes(y, out),
+                     places = x_bytes / x->buffer.itemsize;
     const Py_ssize_t longest = (Py_ssize_t)(row->is_norm ? row->norm.length : row->softmax.longest);
     if (x_bytes < 0 || y_bytes < 0 || y_bytes / y->buffer.itemsize != places || length < 1 || length > longest ||
         (row->is_norm && (length != longest || mask)) || places % length ||
-        (mask && bytes_of(mask, PWL_U8) != places && bytes_of(mask, PWL_U8) != length)) {
+        (mask && array_flat_bytes(mask, PWL_U8) != places && array_flat_bytes(mask, PWL_U8) != length)) {
         PyErr_SetString(imported_error, "rows of other types, another length or layout");
         return -1;
     }

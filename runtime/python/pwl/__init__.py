@@ -17,14 +17,16 @@ from . import calibration, gguf, qgemm
 from ._core import levels
 from ._core import version as __version__
 from .arguments import flags
+from .certificate import OperatorCertificate
 from .codes import Type
+from .elements import ElementOperator, add, requantise
 from .errors import Error, MissingError, ToolError
 from .fit import emit, export, fit, import_table
 from .program import pwlc
-from .rows import (OperatorCertificate, RowOperator, l2norm, layernorm, load_operator, log_softmax, rmsnorm,
-                   softmax)
+from .rows import RowOperator, l2norm, layernorm, load_operator, log_softmax, rmsnorm, softmax
 from .table import LEVELS_ALL, Certificate, Plan, Table, load
 
-__all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "OperatorCertificate", "Plan", "RowOperator", "Table",
-           "ToolError", "Type", "__version__", "calibration", "emit", "export", "fit", "flags", "gguf", "import_table",
-           "l2norm", "layernorm", "levels", "load", "load_operator", "log_softmax", "pwlc", "qgemm", "rmsnorm", "softmax"]
+__all__ = ["LEVELS_ALL", "Certificate", "ElementOperator", "Error", "MissingError", "OperatorCertificate", "Plan",
+           "RowOperator", "Table", "ToolError", "Type", "__version__", "add", "calibration", "emit", "export", "fit", "flags",
+           "gguf", "import_table", "l2norm", "layernorm", "levels", "load", "load_operator", "log_softmax", "pwlc", "qgemm",
+           "requantise", "rmsnorm", "softmax"]

@@ -7,6 +7,7 @@ Array = np.ndarray[Any, Any]
 T = TypeVar("T", bound=Table)
 P = TypeVar("P", bound=Plan)
 R = TypeVar("R", bound=RowOperator)
+E = TypeVar("E", bound=ElementOperator)
 
 version: str
 
@@ -41,6 +42,10 @@ class RowOperator:
     def __new__(cls: type[R], is_norm: bool, core: Table, fields: tuple[int, ...], arrays: tuple[Optional[bytes], ...],
                 /) -> R: ...
     def _run(self, x: Array, out: Array, length: int, mask: Optional[Array], causal: bool, first: int, /) -> Array: ...
+
+class ElementOperator:
+    def __new__(cls: type[E], is_add: bool, fields: tuple[int, ...], /) -> E: ...
+    def _run(self, x: Array, b: Optional[Array], out: Array, /) -> Array: ...
 
 class Product:
     @property

@@ -81,6 +81,24 @@ def plain(array: Array, out: Optional[Array]) -> Any:
     return array[()] if out is None and array.ndim == 0 else array
 
 
+def check_codes(side: Type, low: int, high: int) -> None:
+    """Refuses codes from low to high that a type does not have."""
+    if not (side.qmin <= low and high <= side.qmax):
+        raise Error(f"codes from {low} to {high}: must be from {side.qmin} to {side.qmax}")
+
+
+def codes_of(x: Any, side: Type) -> Array:
+    """x as codes of a type, whose integers have it or fit it."""
+    array = np.asarray(x)
+    if array.dtype == side.dtype:
+        return array
+    if array.dtype.kind not in "iu":
+        raise Error(f"an array of {array.dtype}: codes are integers")
+    if array.size:
+        check_codes(side, int(array.min()), int(array.max()))
+    return array.astype(side.dtype)
+
+
 @dataclasses.dataclass(frozen=True)
 class Type:
     """A quantised type: codes of `bits` bits, from qmin to qmax. str() gives what pwlc's flags --in and --out take."""

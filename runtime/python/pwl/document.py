@@ -146,7 +146,7 @@ def read(path: Union[str, os.PathLike[str]], most: int = MOST_BYTES) -> bytes:
 
 
 class Kept:
-    """What is made of a JSON document of pwlc, and keeps it byte for byte: a table or a row operator."""
+    """What is made of a JSON document of pwlc, and keeps it byte for byte: a table or an operator."""
 
     MOST_BYTES = MOST_BYTES
     _json: bytes
@@ -156,11 +156,13 @@ class Kept:
         return cls._make(content, "")
 
     @classmethod
-    def _make(cls, content: Union[Mapping[str, Any], bytes, str], path: str) -> Self:
-        """A warning begins with the path."""
+    def _make(cls, content: Union[Mapping[str, Any], bytes, str], path: str, parsed: Any = None) -> Self:
+        """A warning begins with the path. parsed is what parse() makes of the content's bytes, where that is known."""
         if isinstance(content, str):
             content = content.encode()
-        self = cls._read(Fields("", parse(content, cls.MOST_BYTES) if isinstance(content, bytes) else content), path)
+        if parsed is None:
+            parsed = parse(content, cls.MOST_BYTES) if isinstance(content, bytes) else content
+        self = cls._read(Fields("", parsed), path)
         self._json = content if isinstance(content, bytes) else write(content)
         return self
 

@@ -10,7 +10,6 @@ docs/operators.md has the formulas and the proofs.
 """
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 import re
@@ -19,12 +18,15 @@ from typing import Any, Mapping, Optional, Union
 import numpy as np
 
 from . import _core, cuda, document
-from .codes import DTYPES, Array, Type, read_type, real_array
+from .certificate import OperatorCertificate, read_certificate
+from .codes import DTYPES, Array, Type, check_codes, codes_of, read_type, real_array
 from .document import Fields
+from .elements import KINDS as ELEMENT_KINDS
+from .elements import ElementOperator
 from .errors import Error, shown
 from .table import Table
 
-__all__ = ["OperatorCertificate", "RowOperator", "l2norm", "layernorm", "load_operator", "log_softmax", "rmsnorm", "softmax"]
+__all__ = ["RowOperator", "l2norm", "layernorm", "load_operator", "log_softmax", "rmsnorm", "softmax"]
 
 KINDS = ["softmax", "logsoftmax", "layernorm", "rmsnorm", "l2norm"]
 MOST_BYTES = 16 << 20  # of a file, as for pwlc
@@ -40,27 +42,6 @@ NORM_ARRAYS = {"gamma_codes": (None, "int32"), "beta_codes": (None, "int64")}
 INTEGERS = {*SOFTMAX_ARRAYS, *NORM_ARRAYS, "fraction", "step", "step_shift", "log_unit", "log_shift", "variance_shift",
             "gamma_shift", "drop", "eps_code"}
 COMMON = {"pwl_operator", "spec", "operator", "in", "out", "rows", "core", "hash", "certificate", "fraction"}
-
-
-@dataclasses.dataclass(frozen=True)
-class OperatorCertificate:
-    """How far codes may be off, in units of an output code (LSB): bound_lsb is proven of every row. docs/operators.md has
-    each field; a field that the operator does not have is None, and so are all of one that was edited, as its hash tells."""
-
-    bound_lsb: Optional[float] = None
-    rho: Optional[float] = None
-    largest: Optional[float] = None
-    root_lsb: Optional[float] = None
-    gamma_lsb: Optional[float] = None
-    rest_lsb: Optional[float] = None
-    delta0: Optional[float] = None
-    delta: Optional[float] = None
-    max_err_lsb: Optional[float] = None
-    rows: Optional[int] = None
-    worst_row: Optional[str] = None
-
-    # `lambda` is a word of Python: the field's name in the file, with a line behind it here.
-    lambda_: Optional[float] = None
 
 
 def _array(top: Fields, name: str, count: int, dtype: str) -> Optional[bytes]:
@@ -162,10 +143,7 @@ class RowOperator(document.Kept, _core.RowOperator):
                           for name, value in top.value.items() if name in INTEGERS}
         self.spec = top.value.get("spec", "")
         self._uploads = {}
-        claims = {("lambda_" if name == "lambda" else name): value
-                  for name, value in Fields("certificate", top.value.get("certificate", {})).value.items()}
-        Fields("certificate", claims).only({field.name for field in dataclasses.fields(OperatorCertificate)})
-        self.certificate = OperatorCertificate(**claims if document.counts(top, path, stacklevel=4) else {})
+        self.certificate = read_certificate(top, path)
         return self
 
     def __repr__(self) -> str:
@@ -190,8 +168,7 @@ class RowOperator(document.Kept, _core.RowOperator):
 
     def check_codes(self, low: int, high: int) -> None:
         """Refuses codes from low to high that the input's type does not have."""
-        if not (self.input.qmin <= low and high <= self.input.qmax):
-            raise Error(f"codes from {low} to {high}: must be from {self.input.qmin} to {self.input.qmax}")
+        check_codes(self.input, low, high)
 
     def __call__(self, x: Any, out: Any = None, *, mask: Any = None, causal: bool = False, first: int = 0) -> Any:
         """The output codes of rows along the last axis of x, codes of the input's type. out, of the output's type and x's
@@ -203,13 +180,7 @@ class RowOperator(document.Kept, _core.RowOperator):
         An array on a CUDA device gives one there: x has the input's type, mask x's shape or that of one row."""
         if cuda.is_cuda(x) or cuda.is_cuda(out):
             return cuda.map_rows(self, x, out, mask=mask, causal=causal, first=first)
-        array = np.asarray(x)
-        if array.dtype != self.input.dtype:
-            if array.dtype.kind not in "iu":
-                raise Error(f"an array of {array.dtype}: codes are integers")
-            if array.size:
-                self.check_codes(int(array.min()), int(array.max()))
-            array = array.astype(self.input.dtype)
+        array = codes_of(x, self.input)
         self.check(array.shape, mask is not None, causal, first)
         wanted = np.dtype(self.output.dtype)
         if out is not None and (not isinstance(out, np.ndarray) or out.dtype != wanted or out.shape != array.shape):
@@ -280,11 +251,14 @@ def kept(x: Array) -> Array:
         return np.asarray(x - x.max(axis=-1, keepdims=True) > -FARTHEST)
 
 
-def load_operator(path: Union[str, os.PathLike[str]]) -> RowOperator:
-    """A RowOperator from a file that pwlc fit wrote. Error names the file and the field, OSError a file that is not
+def load_operator(path: Union[str, os.PathLike[str]]) -> Union[RowOperator, ElementOperator]:
+    """An operator of rows or of elements from a file that pwlc fit wrote. Error names the file and the field, OSError a file that is not
     there."""
     try:
-        return RowOperator._make(document.read(path, MOST_BYTES), f"{os.fspath(path)}: ")
+        content = document.read(path, MOST_BYTES)
+        parsed = document.parse(content, MOST_BYTES)
+        is_element = isinstance(parsed, dict) and parsed.get("operator") in ELEMENT_KINDS
+        return (ElementOperator if is_element else RowOperator)._make(content, f"{os.fspath(path)}: ", parsed)
     except Error as error:
         raise Error(f"{os.fspath(path)}: {error}") from None
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* _core.ElementOperator: a proven requantisation or addition that runs over arrays. */
+#ifndef PWL_CORE_ELEMENTS_H
+#define PWL_CORE_ELEMENTS_H
+
+#include "python.h"
+
+/* Makes the type; 0 or -1. */
+int elements_add_type(PyObject *module);
+
+#endif
