@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "hard_rows.h"
+#include "draw.h"
 
 enum { BESIDE = 64, TIES = 4 }; /* rows of add beside one code, and near ties, where pairs are too many */
 
@@ -43,7 +43,7 @@ static bool wide_row(const struct row_operator *of, int64_t k, int64_t drawn, vo
     *row = (struct element_row){k < 4 ? shapes[k] : "drawn", k < 4 ? 0 : (uint32_t)(k - 4),
                                 k < 2 ? codes_of(&of->out) : HARD_ELEMENTS};
     for (uint32_t c = 0; c < row->length; c++) {
-        const uint64_t bits = hard_rows_draw(&state);
+        const uint64_t bits = draw(&state);
         const int64_t any = (int64_t)bits >> (32 + bits % 32); /* of 1 to 32 bits */
         const int64_t far = c & 1 ? in->qmax - c / 2 : in->qmin + c / 2;
         const int64_t code = k < 2    ? beside_tie(of, in, c, 0, k == 1)
@@ -70,7 +70,7 @@ static bool pair_row(const struct row_operator *of, int64_t k, int64_t drawn, vo
                                 (uint32_t)k, codes_of(in)};
     every_code(in, x);
     for (uint32_t c = 0; c < row->length; c++) {
-        const uint32_t bits = (uint32_t)(hard_rows_draw(&state) >> 32);
+        const uint32_t bits = (uint32_t)(draw(&state) >> 32);
         const long double before = (long double)(in->qmin + c - in->zero_point) * in->scale.value / of->out.scale.value;
         const int64_t code = k < beside          ? in_b->qmin + k * (in_b->qmax - in_b->qmin) / (beside - 1)
                              : k < beside + ties ? beside_tie(of, in_b, bits % codes_of(&of->out), before, k & 1)

@@ -7,15 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw.h"
 #include "hard_elements.h"
-
-uint64_t hard_rows_draw(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
 
 /* Code k of a row of `length`, from 0 to `top`; `part` codes of these are what the shape is about. */
 typedef uint32_t code_of(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state);
@@ -59,7 +52,7 @@ static uint32_t one_beside_the_middle(uint32_t k, uint32_t length, uint32_t top,
 static uint32_t uniform(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
 {
     (void)k, (void)length;
-    return top - (uint32_t)(hard_rows_draw(state) % (part + 1));
+    return top - (uint32_t)(draw(state) % (part + 1));
 }
 
 /* The sum of four: near to normal. */
@@ -68,14 +61,13 @@ static uint32_t bell(uint32_t k, uint32_t length, uint32_t top, uint32_t part, u
     int64_t v = top / 2;
     (void)k, (void)length;
     for (int j = 0; j < 4; j++)
-        v += (int64_t)(hard_rows_draw(state) % (part / 2 + 1)) - part / 4;
+        v += (int64_t)(draw(state) % (part / 2 + 1)) - part / 4;
     return (uint32_t)(v < 0 ? 0 : v > top ? top : v);
 }
 
 static uint32_t outliers(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
 {
-    return hard_rows_draw(state) % 100 == 0 ? (uint32_t)(hard_rows_draw(state) % (top + 1))
-                                            : bell(k, length, top, part / 16, state);
+    return draw(state) % 100 == 0 ? (uint32_t)(draw(state) % (top + 1)) : bell(k, length, top, part / 16, state);
 }
 
 static const struct shape {
@@ -242,11 +234,11 @@ static void measure_drawn(struct measurement *of, int64_t rows)
     uint64_t state = 0x7077c;
     for (int64_t k = 0; k < rows; k++) {
         /* One after the other: of two draws in an expression either may come first. */
-        const uint64_t any_part = hard_rows_draw(&state), narrower = hard_rows_draw(&state) % 8;
+        const uint64_t any_part = draw(&state), narrower = draw(&state) % 8;
         const uint32_t part = (uint32_t)(any_part % (top >> narrower)) + 1;
         const uint32_t shortest = operator_is_norm(of->of->kind) ? of->of->length : 1;
         const uint32_t length =
-            k % 4 ? of->of->length : shortest + (uint32_t)(hard_rows_draw(&state) % (of->of->length - shortest + 1));
+            k % 4 ? of->of->length : shortest + (uint32_t)(draw(&state) % (of->of->length - shortest + 1));
         measure_row(of, &drawn_shapes[k % 3], part, length, &state);
     }
 }

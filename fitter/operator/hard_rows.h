@@ -20,9 +20,6 @@ struct measured_row {
 /* "one against many, 17 codes apart, 4096 places, place 0" */
 void measured_row_text(const struct measured_row *row, char *text, size_t size);
 
-/* splitmix64 */
-uint64_t hard_rows_draw(uint64_t *state);
-
 typedef void take_row(void *context, const struct measured_row *row);
 
 /* Every structured row, then so many drawn ones, always the same. */

@@ -38,19 +38,23 @@
     F(kind)                                                                                                            \
     F(in)                                                                                                              \
     F(out)                                                                                                             \
-    F(fraction) F(out_bits) F(step_shift) F(log_shift) F(longest) F(step) F(log_unit) F(qmin_y) F(qmax_y) F(zp_y)      \
-        F(exp) F(exp_high) F(exp_shift) F(log_factor) F(log_value) F(reciprocal)
+    F(fraction)                                                                                                        \
+    F(out_bits)                                                                                                        \
+    F(step_shift) F(log_shift) F(longest) F(step) F(log_unit) F(qmin_y) F(qmax_y) F(zp_y) F(exp) F(exp_high)           \
+        F(exp_shift) F(log_factor) F(log_value) F(reciprocal)
 #define NORM(F)                                                                                                        \
     F(version)                                                                                                         \
     F(kind)                                                                                                            \
     F(in)                                                                                                              \
     F(out)                                                                                                             \
-    F(variance_shift) F(fraction) F(gamma_shift) F(drop) F(length) F(qmin_y) F(qmax_y) F(zp_y) F(zp_x) F(eps) F(gamma) \
-        F(beta) F(rsqrt)
+    F(variance_shift)                                                                                                  \
+    F(fraction) F(gamma_shift) F(drop) F(length) F(qmin_y) F(qmax_y) F(zp_y) F(zp_x) F(eps) F(gamma) F(beta) F(rsqrt)
 #define REQUANTISE(F) F(version) F(in) F(out) F(shift) F(multiplier) F(qmin_y) F(qmax_y) F(zp_x) F(zp_y)
 #define ADD(F)                                                                                                         \
     F(version)                                                                                                         \
     F(in_a) F(in_b) F(out) F(shift) F(factor_a) F(factor_b) F(qmin_y) F(qmax_y) F(constant) F(zp_y)
+#define TILES(F) F(sum) F(largest) F(rescalings)
+#define VALUES(F) F(v) F(type) F(zero_point) F(channels) F(stride)
 #define ROWS(F) F(x) F(y) F(count) F(length) F(mask) F(mask_stride) F(is_causal) F(first)
 #define AFFINE(F) F(scale) F(zero_point)
 
@@ -67,6 +71,8 @@
 #define IN_NORM(field) FIELD(pwl_norm, field)
 #define IN_REQUANTISE(field) FIELD(pwl_requantise, field)
 #define IN_ADD(field) FIELD(pwl_add, field)
+#define IN_TILES(field) FIELD(pwl_softmax_tiles, field)
+#define IN_VALUES(field) FIELD(pwl_row_values, field)
 #define IN_ROWS(field) FIELD(pwl_rows, field)
 #define IN_AFFINE(field) FIELD(pwl_affine, field)
 
@@ -101,6 +107,10 @@ int main(void)
     REQUANTISE(IN_REQUANTISE)
     STRUCT(pwl_add)
     ADD(IN_ADD)
+    STRUCT(pwl_softmax_tiles)
+    TILES(IN_TILES)
+    STRUCT(pwl_row_values)
+    VALUES(IN_VALUES)
     STRUCT(pwl_rows)
     ROWS(IN_ROWS)
     ENUM(pwl_status)

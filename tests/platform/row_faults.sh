@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Faults in the arithmetic of operators of rows and of elements and in their proofs, one after the other: the hashes of
-# hashes.txt, the constants that a check must refuse, or the formula of elements, tell each of them.
+# hashes.txt, the constants that a check must refuse, or what elements, tiles and weighted sums must be, tell each of them.
 # usage: row_faults.sh SOURCE COMPILER...
 set -eu
 source_root=$(realpath "$1")
@@ -51,6 +51,18 @@ rows/row_proof.c|variance_shift \& 1|variance_shift \& 0
 rows/row_proof.c|(int64_t)cell - 16384)) < 0)|(int64_t)cell - 16384)) < -9000000000)
 rows/row_proof.c|product_of(t, gamma) < limit - beta|product_of(1, gamma) < limit - beta
 rows/row_proof.c|spread > (uint64_t)(INT64_MAX - norm->eps) >> norm->variance_shift|spread > (uint64_t)(INT64_MAX - norm->eps)
+include/pwl/rows.h|(sum >> softmax->fraction) \* e|(sum >> softmax->fraction)
+include/pwl/rows.h|\* e + one / 2) >>|* e) >>
+include/pwl/rows.h|drop = length + bits - 31;|drop = length + bits - 30;
+include/pwl/rows.h|weighted = pwl_row_shr(weighted, drop);|weighted = weighted >> drop;
+include/pwl/rows.h|drop > 0 ? 31 : length + bits|31
+rows/tiles.c|largest > row->largest|largest >= row->largest
+rows/tiles.c|row->rescalings++;|
+rows/tiles.c|        row->largest = largest;|
+rows/weigh.c|if (!pwl_softmax_masks(of, at + k))|if (1)
+rows/weigh.c|codes\[c\] - values->zero_point|codes[c] + values->zero_point
+rows/weigh.c|values->stride + from|values->channels + from
+rows/weigh.c|of->mask + rows->mask_stride|of->mask
 include/pwl/elements.h|x - requantise->zp_x|x + requantise->zp_x
 include/pwl/elements.h|requantise->shift, PWL_HALF_UP|requantise->shift, PWL_HALF_AWAY
 include/pwl/elements.h|add->shift, PWL_HALF_UP|add->shift, PWL_FLOOR
@@ -94,7 +106,8 @@ seen() {
     "${compiler[@]}" tests/platform/row_{main,equivalence}.c tests/platform/hosted.c ./*.o -o rows || return 1
     timeout 20 ./rows >found 2>&1 || return 0
     cmp -s expected found || return 0
-    fails test_runtime_elements CK_VERBOSITY=silent || fails test_runtime_rows_check CK_RUN_CASE=refused
+    fails test_runtime_elements CK_VERBOSITY=silent || fails test_runtime_tiles CK_VERBOSITY=silent ||
+        fails test_runtime_rows_check CK_RUN_CASE=refused
 }
 
 failed=0

@@ -105,6 +105,43 @@ PWL_FN size_t pwl_rows_reach(const pwl_rows *rows, size_t r)
  */
 PWL_API void pwl_softmax_run(const pwl_softmax *softmax, const pwl_rows *rows, uint32_t levels);
 
+/*
+ * A row that comes in tiles. It begins as all zeros; each tile is added once, in any order, of `longest` places in all;
+ * then the same tiles are written. Where no tile but the first raised the largest code (rescalings is 0) the codes are
+ * those of pwl_softmax_run() of the whole row; else docs/operators.md bounds them by the number of rescalings. A mask is
+ * that of the tile, or null. y is x itself where elements have one size, else apart from it.
+ */
+typedef struct pwl_softmax_tiles {
+    uint64_t sum;        /* S; 0: no place yet that is not masked */
+    int32_t largest;     /* qmax of those so far */
+    uint32_t rescalings; /* how often it grew */
+} pwl_softmax_tiles;
+
+PWL_API void pwl_softmax_tiles_add(const pwl_softmax *softmax, pwl_softmax_tiles *row, const void *x,
+                                   const uint8_t *mask, size_t count);
+PWL_API void pwl_softmax_tiles_write(const pwl_softmax *softmax, const pwl_softmax_tiles *row, const void *x, void *y,
+                                     const uint8_t *mask, size_t count);
+
+/* Values that are weighted, one row of `channels` codes for each place of a row. */
+typedef struct pwl_row_values {
+    const void *v;
+    uint8_t type;       /* pwl_type of codes, of 8 or 16 bits */
+    int64_t zero_point; /* a code */
+    size_t channels;
+    size_t stride; /* elements from the channels of a place to those of the next */
+} pwl_row_values;
+
+/* PWL_ERR_NULL, PWL_ERR_FIELD (the type), PWL_ERR_ZERO_POINT. */
+PWL_API PWL_NODISCARD pwl_status pwl_row_values_check(const pwl_row_values *values);
+
+/*
+ * y[r * channels + c]: the sum over a row's places of softmax times value c, which counts 2^-22 of the values' scale for
+ * values of 8 bits and 2^-14 for 16, with zero point 0: what a pwl_requantise of PWL_S32 takes. Masks and causal rows are
+ * those of pwl_softmax_run(); rows->y is not read. 0 where every place is masked. Any checked operator serves, whatever
+ * its output.
+ */
+PWL_API void pwl_softmax_weigh(const pwl_softmax *softmax, const pwl_rows *rows, const pwl_row_values *values, int32_t *y);
+
 /* LayerNorm or RMSNorm of each of `count` rows of norm->length places; as pwl_softmax_run(). */
 PWL_API void pwl_norm_run(const pwl_norm *norm, const void *x, void *y, size_t count, uint32_t levels);
 
@@ -213,6 +250,22 @@ PWL_FN uint32_t pwl_softmax_exp(const pwl_softmax *softmax, uint32_t d)
         return (uint32_t)low;
     shift = softmax->exp_shift[d >> 8];
     return shift > 62 ? 0 : (uint32_t)((softmax->exp_high[d >> 8] * low + ((uint64_t)1 << (shift - 1))) >> shift);
+}
+
+/* shr(S E[d], F), of S below 2^62: of S = high 2^F + low the first part needs no rounding. */
+PWL_FN uint64_t pwl_softmax_rescaled(const pwl_softmax *softmax, uint64_t sum, uint32_t d)
+{
+    const uint64_t e = pwl_softmax_exp(softmax, d), one = (uint64_t)1 << softmax->fraction;
+    return (sum >> softmax->fraction) * e + (((sum & (one - 1)) * e + one / 2) >> softmax->fraction);
+}
+
+/* A weighted sum, of magnitude below 2^bits sum with the bits of its type, divided by the sum of its weights. */
+PWL_FN int32_t pwl_row_mean(pwl_type type, int64_t weighted, uint64_t sum, pwl_row_factor reciprocal)
+{
+    const int bits = type <= PWL_U8 ? 8 : 16, length = pwl_bit_length(sum), drop = length + bits - 31;
+    if (drop > 0)
+        weighted = pwl_row_shr(weighted, drop); /* within 2^31 of 0 */
+    return (int32_t)pwl_row_shr(weighted * reciprocal.factor, drop > 0 ? 31 : length + bits);
 }
 
 /* L: ln(sum * 2^-F), which counts 2^-30. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Row operators in plain Python, written from docs/operators.md alone, by someone who had not seen the runtime.
+"""Row operators in plain Python, written from docs/operators.md alone; all but tiles() and weigh() by someone who had
+not seen the runtime.
 
 load(json) reads an operator's file, as json.load() gives it; run() maps rows of codes. Every intermediate value is held
 to the 64 bits that the page says it has.
@@ -123,13 +124,20 @@ class Softmax(Operator):
 
     def row(self, row, taken):
         assert len(row) <= self.places, "a row is too long"
+        used = Counter(q for q, here in zip(row, taken) if here)
+        largest = max(used, default=None)
+        return self.places_of(row, taken, largest, self.total(used, largest))
+
+    def total(self, used, largest):
+        """S of so many places of each code."""
+        return signed64(sum(self.exp[largest - q] * times for q, times in used.items()))
+
+    def places_of(self, row, taken, largest, total):
         softmax, zero_point = self.kind == "softmax", self.y["zero_point"]
         masked = self.clip(zero_point) if softmax else self.y["qmin"]
-        if not any(taken):
+        used = {q for q, here in zip(row, taken) if here}
+        if not used:
             return [masked] * len(row)
-        used = Counter(q for q, here in zip(row, taken) if here)
-        largest = max(used)
-        total = signed64(sum(self.exp[largest - q] * times for q, times in used.items()))
         if softmax:
             r, k = self.reciprocal(total)
             values = {q: shr(signed64(self.exp[largest - q] * r), k - self.b) for q in used}
@@ -138,6 +146,38 @@ class Softmax(Operator):
             values = {q: shr(signed64(-signed64((largest - q) * self.step) - log), self.g) for q in used}
         codes = {q: self.clip(zero_point + value) for q, value in values.items()}
         return [codes[q] if here else masked for q, here in zip(row, taken)]
+
+
+    def tiles(self, tiles, taken):
+        """The codes of a row that comes in tiles, in tiles, and how often it was rescaled."""
+        largest, total, rescalings = None, 0, 0
+        for row, here in zip(tiles, taken):
+            used = Counter(q for q, takes_part in zip(row, here) if takes_part)
+            if not used:
+                continue
+            if total and max(used) > largest:
+                total = (total * self.exp[max(used) - largest] + 2**(self.fraction - 1)) >> self.fraction
+                rescalings += 1
+            largest = max(used) if largest is None else max(largest, max(used))
+            total = signed64(total + self.total(used, largest))
+        return [self.places_of(row, here, largest, total) for row, here in zip(tiles, taken)], rescalings
+
+    def weigh(self, row, taken, values, zero_point, bits):
+        """Weighted sums of values, a list of channels for each place."""
+        used = Counter(q for q, here in zip(row, taken) if here)
+        if not used:
+            return [0] * len(values[0])
+        largest = max(used)
+        total = self.total(used, largest)
+        r, k = self.reciprocal(total)
+        cut = max(0, total.bit_length() + bits - 31)
+        outputs = []
+        for channel in zip(*values):
+            weighted = sum(self.exp[largest - q] * (v - zero_point) for q, v, here in zip(row, channel, taken) if here)
+            assert abs(weighted) < 2**62
+            weighted = shr(weighted, cut) if cut else weighted
+            outputs.append(shr(signed64(weighted * r), k - cut - (30 - bits)))
+        return outputs
 
 
 class Norm(Operator):
