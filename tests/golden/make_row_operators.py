@@ -19,6 +19,7 @@ import numpy as np
 
 PWLC, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(ROOT / "tests/fitter/operator"))
+import elements_by_page  # noqa: E402
 import rows_by_page  # noqa: E402
 import rows_drawn  # noqa: E402
 
@@ -95,13 +96,61 @@ def arithmetic(operators):
     return f"few rows arithmetic {hashed:016x}"
 
 
+def hashed_bytes(hashed, values, width):
+    for value in values:
+        for byte in (int(value) & (1 << 8 * width) - 1).to_bytes(width, "little"):
+            hashed = (hashed ^ byte) * 0x100000001B3 & (1 << 64) - 1
+    return hashed
+
+
+def signed(value, bits):
+    value &= (1 << bits) - 1
+    return value - (value >> bits - 1 << bits)
+
+
+def elements():
+    """As row_equivalence.c has them: C is the negative of what the zero points make of the factors here."""
+    side = lambda bits, signed, zero=0: {"zero_point": zero, "qmin": -(1 << bits - 1) * signed, "bits": bits,
+                                         "qmax": (1 << bits - signed) - 1}
+    drawn, state = [], [0]
+    for _ in range(64):
+        word = rows_drawn.splitmix(state)
+        drawn.append((signed(word >> 32, 32) >> word % 24, signed(word >> 16, 16), signed(word, 16), signed(word >> 8, 8),
+                      signed(word, 8)))
+    sums, a, b, c, d = np.array(drawn, object).T
+    requantise = {"operator": "requantise", "in": side(32, 1, 5), "out": side(8, 1, -3), "multiplier": 1649267442, "shift": 38}
+    hashed = hashed_bytes(0xCBF29CE484222325, elements_by_page.run(requantise, sums), 1)
+    for factors, shift, constant, out, inputs in (((6990507, 4334114), 23, -123456, side(8, 0, 100), (c, d)),
+                                                  ((292838679, 2049870755), 31, 987654321, side(16, 1, -7), (a, b))):
+        v = elements_by_page.shr(factors[0] * inputs[0] + factors[1] * inputs[1] + constant, shift)
+        hashed = hashed_bytes(hashed, np.clip(out["zero_point"] + v, out["qmin"], out["qmax"]), out["bits"] // 8)
+    return f"few rows elements {hashed:016x}"
+
+
+def tiles(name, op):
+    """Rows in tiles of up to 7 places, and sums of three channels that they weigh."""
+    operator, low, top = rows_by_page.load(op), op["in"]["qmin"], op["in"]["qmax"] - op["in"]["qmin"]
+    values = [[(k + c) * 37 % 256 - 128 for c in range(3)] for k in range(300)]
+    hashed, state = 0xCBF29CE484222325, [0]
+    for k in range(ROWS):
+        length, part = 1 + k * 37 % op["rows"], min(PARTS[k // rows_drawn.SHAPES % len(PARTS)], top)
+        row = [int(q) for q in rows_drawn.row(k % rows_drawn.SHAPES, part, length, low, top, state)]
+        taken = [k % 3 != 1 or (at * 5 + k) % 4 != 0 for at in range(length)]
+        parts = [slice(at, at + 7) for at in range(0, length, 7)]
+        codes, rescalings = operator.tiles([row[at] for at in parts], [taken[at] for at in parts])
+        hashed = hashed_bytes(hashed, sum(codes, []), op["out"]["bits"] // 8)
+        hashed = hashed_bytes(hashed, [rescalings, *operator.weigh(row, taken, values[:length], -5, 8)], 8)
+    return f"few rows tiles_{name} {hashed:016x}"
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         if sys.argv[3:] == ["--fit"]:
             fit()
         files, operators = made()
-    lines = [arithmetic(operators)] + [line(name, op) for name, op in operators.items()]
+    lines = [arithmetic(operators), elements(), *(tiles(name, operators["softmax_" + name]) for name in ("s8_u8", "u16_s16")),
+             *(line(name, op) for name, op in operators.items())]
     hashes = ROOT / "tests/platform/hashes.txt"
     held = [text for text in hashes.read_text().splitlines() if not text.startswith("few rows ")]
     if sys.argv[3:]:

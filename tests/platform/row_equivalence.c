@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include <pwl/elements.h>
 #include <pwl/rows.h>
 
 #include "../golden/row_operators.h"
@@ -122,6 +123,76 @@ static uint64_t hash_of(const pwl_softmax *softmax, const pwl_norm *norm, uint32
     return hash;
 }
 
+/* Operators of elements: sums of products, and additions of 32-bit sums and of 64-bit ones. */
+static uint64_t hash_elements(int *failed)
+{
+    enum { ELEMENTS = 64 };
+    static const pwl_requantise requantise = {1, PWL_S32, PWL_S8, 38, 1649267442, -128, 127, 5, -3};
+    static const pwl_add narrow = {1, PWL_S8, PWL_S8, PWL_U8, 23, 6990507, 4334114, 0, 255, -123456, 100};
+    static const pwl_add wide = {1, PWL_S16, PWL_S16, PWL_S16, 31, 292838679, 2049870755, -32768, 32767, 987654321, -7};
+    static int32_t sums[ELEMENTS];
+    static int16_t a[ELEMENTS], b[ELEMENTS];
+    static int8_t c[ELEMENTS], d[ELEMENTS];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), state = 0;
+    int k;
+    for (k = 0; k < ELEMENTS; k++) {
+        const uint64_t drawn = random_bits(&state);
+        sums[k] = (int32_t)(drawn >> 32) >> drawn % 24;
+        a[k] = (int16_t)(drawn >> 16);
+        b[k] = (int16_t)drawn;
+        c[k] = (int8_t)(drawn >> 8);
+        d[k] = (int8_t)drawn;
+    }
+    *failed = pwl_requantise_check(&requantise) != PWL_OK || pwl_add_check(&narrow) != PWL_OK ||
+              pwl_add_check(&wide) != PWL_OK;
+    pwl_requantise_run(&requantise, sums, y, ELEMENTS);
+    hash = hashed(hash, PWL_S8, ELEMENTS);
+    pwl_add_run(&narrow, c, d, y, ELEMENTS);
+    hash = hashed(hash, PWL_U8, ELEMENTS);
+    pwl_add_run(&wide, a, b, y, ELEMENTS);
+    return hashed(hash, PWL_S16, ELEMENTS);
+}
+
+/* Rows in tiles of up to 7 places, and sums of three channels that they weigh, those of a place one code on from
+ * those of the place before. Each third row has a mask. */
+static uint64_t hash_tiles(const pwl_softmax *softmax)
+{
+    enum { TILE = 7, CHANNELS = 3 };
+    static int8_t v[MOST + CHANNELS - 1];
+    static uint8_t mask[MOST];
+    const pwl_row_values values = {v, PWL_S8, -5, CHANNELS, 1};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), state = 0;
+    uint32_t k, at, c;
+    for (k = 0; k < MOST + CHANNELS - 1; k++)
+        v[k] = (int8_t)((int)(k * 37 % 256) - 128);
+    for (k = 0; k < ROWS; k++) {
+        const uint32_t length = 1 + k * 37 % softmax->longest;
+        const uint8_t *const kept = k % 3 == 1 ? mask : 0;
+        const pwl_rows rows = {x, 0, 1, length, kept, 0, 0, 0};
+        pwl_softmax_tiles row = {0, 0, 0};
+        int32_t o[CHANNELS];
+        draw_row(softmax->in, k, length, &state);
+        for (at = 0; at < length; at++)
+            mask[at] = (uint8_t)((at * 5 + k) % 4);
+        for (at = 0; at < 2 * length; at++) { /* the first pass adds tiles, the second writes them */
+            const uint32_t from = at % length, left = length - from, count = left < TILE ? left : TILE;
+            const char *const in = (const char *)x + (from << is_wide(softmax->in));
+            char *const out = (char *)y + (from << is_wide(softmax->out));
+            if (from % TILE)
+                continue;
+            if (at < length)
+                pwl_softmax_tiles_add(softmax, &row, in, kept ? kept + from : 0, count);
+            else
+                pwl_softmax_tiles_write(softmax, &row, in, out, kept ? kept + from : 0, count);
+        }
+        hash = hashed_word(hashed(hash, softmax->out, length), row.rescalings);
+        pwl_softmax_weigh(softmax, &rows, &values, o);
+        for (c = 0; c < CHANNELS; c++)
+            hash = hashed_word(hash, o[c]);
+    }
+    return hash;
+}
+
 static void add_hash(struct text *line, uint64_t hash)
 {
     int shift;
@@ -158,7 +229,11 @@ static int check_one(const char *name, const pwl_softmax *softmax, const pwl_nor
 
 int check_rows(void)
 {
-    int failed = say_hash("arithmetic", hash_arithmetic(), 0);
+    int unsafe, failed = say_hash("arithmetic", hash_arithmetic(), 0);
+    const uint64_t elements = hash_elements(&unsafe);
+    failed |= say_hash("elements", elements, unsafe);
+    failed |= say_hash("tiles_s8_u8", hash_tiles(&golden_softmax_s8_u8), 0);
+    failed |= say_hash("tiles_u16_s16", hash_tiles(&golden_softmax_u16_s16), 0);
     failed |= check_one("softmax_s8_u8", &golden_softmax_s8_u8, 0);
     failed |= check_one("softmax_u16_s16", &golden_softmax_u16_s16, 0);
     failed |= check_one("logsoftmax_s8_s16", &golden_logsoftmax_s8_s16, 0);

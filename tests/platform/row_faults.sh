@@ -41,8 +41,8 @@ include/pwl/rows.h|norm->variance_shift / 2;|norm->variance_shift;
 include/pwl/rows.h|- norm->fraction - norm->variance|- norm->variance
 include/pwl/rows.h|norm->length \* u - row->sum|norm->length * u
 include/pwl/rows.h|norm->beta\[c\] : 0|norm->beta[c] * 2 : 0
-rows/softmax.c|codes\[k\] > largest|codes[k] >= largest - 1
-rows/softmax.c|RESULTS = 256|RESULTS = 255
+rows/softmax_row.c|codes\[k\] > largest|codes[k] >= largest - 1
+rows/softmax_row.c|RESULTS = 256|RESULTS = 255
 rows/norm.c|codes\[k\] - norm->zp_x;|codes[k] - norm->zp_x + 1;
 rows/row_proof.c|is_within(softmax->fraction, 8, 30)|is_within(softmax->fraction, 8, 31)
 rows/row_proof.c|entries\[k\] > entries\[k - 1\]|entries[k] > entries[k - 1] + 1
@@ -62,7 +62,7 @@ rows/tiles.c|        row->largest = largest;|
 rows/weigh.c|if (!pwl_softmax_masks(of, at + k))|if (1)
 rows/weigh.c|codes\[c\] - values->zero_point|codes[c] + values->zero_point
 rows/weigh.c|values->stride + from|values->channels + from
-rows/weigh.c|of->mask + rows->mask_stride|of->mask
+rows/weigh.c|of.mask + rows->mask_stride|of.mask
 include/pwl/elements.h|x - requantise->zp_x|x + requantise->zp_x
 include/pwl/elements.h|requantise->shift, PWL_HALF_UP|requantise->shift, PWL_HALF_AWAY
 include/pwl/elements.h|add->shift, PWL_HALF_UP|add->shift, PWL_FLOOR
