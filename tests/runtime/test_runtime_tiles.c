@@ -222,6 +222,32 @@ START_TEST(weighted_sums_keep_their_bound)
 }
 END_TEST
 
+/* Long rows, whose first channel holds one end at the largest code and the other elsewhere, and whose second is drawn.
+ */
+START_TEST(long_weighted_sums)
+{
+    static uint16_t values_of[2 * ROOM];
+    const pwl_type in = types[_i % 4], type = types[_i / 4];
+    uint64_t state = 0x10e6 + (uint64_t)_i;
+    for (int k = 0; k < 24 / quick_step(4); k++) {
+        const size_t length = k % 2 ? ROOM : 300;
+        const int32_t low = type_lowest(type), high = type_highest(type);
+        const pwl_row_values values = {
+            .v = values_of, .type = (uint8_t)type, .zero_point = k % 3 ? low : high, .channels = 2, .stride = 2};
+        const pwl_rows row = {.x = x, .count = 1, .length = length};
+        made_softmax made;
+        make_any(&made, in, 0, &state, (uint32_t)length);
+        fill_row(in, x, length, shapes[(size_t)k % SHAPES], part_of(in, k), &state);
+        for (size_t j = 0; j < length; j++) {
+            const int is_largest = code_at(in, x, j) == type_highest(in);
+            set_code_at(type, values_of, 2 * j, is_largest == k % 2 ? low : high);
+            set_code_at(type, values_of, 2 * j + 1, (int32_t)random_in(&state, low, high));
+        }
+        assert_weighed(&made, &row, &values);
+    }
+}
+END_TEST
+
 /* The longest row, of largest exponentials and values as far from the zero point as they get. */
 START_TEST(longest_weighted_sums)
 {
@@ -300,6 +326,7 @@ int main(void)
     tcase_add_loop_test(tiles, rescalings_are_exact, 0, 4);
     tcase_add_test(tiles, tiles_in_place_and_empty);
     tcase_add_loop_test(weighted, weighted_sums_keep_their_bound, 0, 16);
+    tcase_add_loop_test(weighted, long_weighted_sums, 0, 16);
     tcase_add_test(weighted, longest_weighted_sums);
     tcase_add_test(weighted, values_refused);
     suite_add_tcase(suite, tiles);
