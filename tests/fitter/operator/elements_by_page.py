@@ -83,6 +83,11 @@ def real(op, q, q_b=None):
     return y + op["out"]["zero_point"]
 
 
+def span(op):
+    """How far inputs reach, in output LSB."""
+    return sum(scale_of(op[side]) * farthest(op[side]) for side in ("in", "in_b") if side in op) / scale_of(op["out"])
+
+
 def bound(op):
     """As a fraction."""
     n, scale = op["shift"], scale_of(op["out"])

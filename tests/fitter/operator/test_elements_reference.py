@@ -89,8 +89,11 @@ def check(case, rng):
     target = np.clip(elements_by_page.real(op, *(array[few] for array in codes)), op["out"]["qmin"], op["out"]["qmax"])
     error, bound = max(abs(got[few].astype(object) - target)), elements_by_page.bound(op)
     assert error <= bound, (float(error), float(bound))
-    says = op["certificate"]["bound_lsb"]
-    assert bound * (1 - Fraction(1, 10**12)) <= Fraction(says) <= bound + Fraction(1, 10**5), (float(bound), says)
+    # Rounded up to six digits, of differences of ratios in long double.
+    says, part = (Fraction(op["certificate"][field]) for field in ("bound_lsb", "factor_lsb"))
+    off, least = bound - Fraction(1, 2), elements_by_page.span(op) / 2**62
+    assert off * (1 - Fraction(1, 10**6)) - least <= part <= off * (1 + Fraction(1, 10**5)) + least, (float(off), float(part))
+    assert bound - least <= says <= bound + Fraction(1, 10**5), (float(bound), float(says))
 
 
 def main():
