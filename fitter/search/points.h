@@ -171,12 +171,4 @@ static inline int points_at(const struct points *points, int place)
 /* The last place at or before a point. */
 int points_place_before(const struct points *points, int point);
 
-/* Whether a segment may end at a place; the context is the caller's. */
-typedef bool end_test(void *context, int end);
-
-/* The farthest place that is found for the end of a segment from `begin`, or that itself, where real lines come to
- * `reach` and integer ones mostly stop a little short of it: from there steps back that double, the first one of
- * `pace`, until an end passes the test; then bisection to within `close` places. */
-int points_farthest_end(int begin, int reach, int pace, int close, end_test *test, void *context);
-
 #endif
