@@ -14,14 +14,12 @@ struct real_line {
 /* The line of least squares over the points [a, b), which lie at or after the start. */
 static struct real_line real_line_of(const struct line_program *program, int a, int b)
 {
-    const struct moment_sums *from = &program->sums[a], *to = &program->sums[b];
-    const double w = to->w - from->w, x = to->x - from->x, y = to->y - from->y;
-    const double xx = to->xx - from->xx - x * x / w, xy = to->xy - from->xy - x * y / w,
-                 yy = to->yy - from->yy - y * y / w;
-    struct real_line line = {.spread = b - a > 1 ? larger(0, xx) : 0};
-    line.slope = line.spread > 0 ? xy / line.spread : 0;
-    line.sse = larger(0, (line.spread > 0 ? yy - xy * line.slope : yy) - EXACT_ROUNDING * to->yy);
-    return line;
+    const struct moments moments = moments_between(&program->sums[a], &program->sums[b]);
+    const bool is_level = b - a < 2 || !(moments.xx > 0);
+    const double slope = is_level ? 0 : moments.xy / moments.xx;
+    return (struct real_line){.slope = slope,
+                              .sse = larger(0, moments.yy - moments.xy * slope - EXACT_ROUNDING * program->sums[b].yy),
+                              .spread = is_level ? 0 : moments.xx};
 }
 
 void slope_windows_sum_points(struct line_program *program, int i)
@@ -30,14 +28,7 @@ void slope_windows_sum_points(struct line_program *program, int i)
     struct moment_sums s = {0};
     program->sums[i] = s;
     for (int k = i; k < program->slopes.furthest; k++) {
-        const double w = points->mass[k], x = points->code[k] - points->code[i],
-                     y = points->target[k] - points->target[i];
-        s.w += w;
-        s.x += w * x;
-        s.y += w * y;
-        s.xx += w * x * x;
-        s.xy += w * x * y;
-        s.yy += w * y * y;
+        moment_sums_add(&s, points->mass[k], points->code[k] - points->code[i], points->target[k] - points->target[i]);
         program->sums[k + 1] = s;
     }
 }
