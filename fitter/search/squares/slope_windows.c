@@ -27,7 +27,7 @@ void slope_windows_sum_points(struct line_program *program, int i)
     const struct points *points = program->points;
     struct moment_sums s = {0};
     program->sums[i] = s;
-    for (int k = i; k < program->slopes.furthest; k++) {
+    for (int k = i; k < program->slopes.from.furthest; k++) {
         moment_sums_add(&s, points->mass[k], points->code[k] - points->code[i], points->target[k] - points->target[i]);
         program->sums[k + 1] = s;
     }
@@ -38,10 +38,10 @@ void slope_windows_sum_points(struct line_program *program, int i)
  */
 static void find_core(const struct line_program *program, enum direction way, int j, double excess, int *a, int *b)
 {
-    const int i = program->slopes.start;
+    const int i = program->slopes.from.start;
     const double *behind = program->over[way], *ahead = program->over[DIRECTIONS - 1 - way];
     const double most = excess + program->over_error;
-    int below = i, above = program->slopes.apart ? i : j;
+    int below = i, above = program->slopes.from.apart ? i : j;
     while (below < above) { /* the first whose points before, itself included, cost too much */
         const int k = below + (above - below) / 4;
         if (behind[k + 1] - behind[i] >= most)
@@ -92,7 +92,7 @@ static bool widen_by_lines(const struct line_program *program, int a, int b, dou
 
 double slope_windows_centre(const struct line_program *program, int j)
 {
-    const struct core *core = &program->slopes.core[DOWN][j];
+    const struct core *core = &program->slopes.from.core[DOWN][j];
     const struct real_line real =
         core->begin < core->end ? real_line_of(program, core->begin, core->end) : (struct real_line){0};
     return real.spread > 0 ? real.slope : NAN;
@@ -128,8 +128,8 @@ static bool widen_by_leaving(const struct line_program *program, enum direction 
     /* As lines that rise. */
     const double up = way == UP ? 1 : -1, mass = to->w - from->w;
     const double x =
-        (to->x - from->x) / mass - (program->points->code[a] - program->points->code[program->slopes.start]);
-    const double y = (to->y - from->y) / mass + program->points->target[program->slopes.start];
+        (to->x - from->x) / mass - (program->points->code[a] - program->points->code[program->slopes.from.start]);
+    const double y = (to->y - from->y) / mass + program->points->target[program->slopes.from.start];
     const double near_y = (double)(way == UP ? program->rules->qmin_y : program->rules->qmax_y);
     const double limit = near_y + up; /* from there on it is left */
     real.slope *= up;
@@ -164,8 +164,8 @@ static bool widen_by_ends(struct line_program *program, enum direction way, bool
                           struct window *window)
 {
     const double *ahead = program->over[DIRECTIONS - 1 - way];
-    const struct core *core = &program->slopes.core[way][j];
-    const int at_once = 1 + (j - program->slopes.start) / PARTS, first = core->end > a ? core->end : a;
+    const struct core *core = &program->slopes.from.core[way][j];
+    const int at_once = 1 + (j - program->slopes.from.start) / PARTS, first = core->end > a ? core->end : a;
     struct window whole = {INFINITY, -INFINITY};
     bool any = false;
     if (!widen_by_range(program, way, leaves, a, first, excess, &whole))
@@ -188,18 +188,18 @@ static void find_windows(struct line_program *program, enum direction way)
 {
     const double *floor_sum = program->floor_sum, *behind = program->over[way];
     struct slope_scan *slopes = &program->slopes;
-    const int i = slopes->start;
-    for (int j = i + 1; j <= slopes->furthest; j++) {
-        const double budget = smaller(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i],
-                     excess = budget - floor;
-        struct window *window = &slopes->window[way][j];
-        struct core *core = &slopes->core[way][j];
+    const int i = slopes->from.start;
+    for (int j = i + 1; j <= slopes->from.furthest; j++) {
+        const double budget = smaller(slopes->from.range[j].cost, slopes->from.spare[j]),
+                     floor = floor_sum[j] - floor_sum[i], excess = budget - floor;
+        struct window *window = &slopes->from.window[way][j];
+        struct core *core = &slopes->from.core[way][j];
         *window = (struct window){INFINITY, -INFINITY};
         *core = (struct core){-INFINITY, i, i};
-        if (!(larger(floor, slopes->least[j]) < just_below(budget)))
+        if (!(larger(floor, slopes->from.least[j]) < just_below(budget)))
             continue;
         find_core(program, way, j, excess, &core->begin, &core->end);
-        bool any = widen_by_ends(program, way, slopes->leaves, i, j, excess, window);
+        bool any = widen_by_ends(program, way, slopes->from.leaves, i, j, excess, window);
         /* Those that leave the near limit, up to the core's first point, in groups. */
         for (int from = i; from < core->begin;) {
             const int next = from + 1 + (j - i) / PARTS, to = next < core->begin ? next : core->begin;
@@ -217,23 +217,23 @@ static void find_windows(struct line_program *program, enum direction way)
 static void find_leaving_windows(struct line_program *program, enum direction way)
 {
     struct slope_scan *slopes = &program->slopes;
-    const int i = slopes->start;
+    const int i = slopes->from.start;
     const double *over = program->over[way], *off = program->off[way];
-    double most = slopes->apart ? -INFINITY : INFINITY; /* what an end has to spare */
-    for (int k = i + 1; k < slopes->furthest; k++) {
+    double most = slopes->from.apart ? -INFINITY : INFINITY; /* what an end has to spare */
+    for (int k = i + 1; k < slopes->from.furthest; k++) {
         const double paid = over[k] - over[i] - program->over_error;
-        struct window *window = &slopes->leaving[way][k];
+        struct window *window = &slopes->from.leaving[way][k];
         *window = (struct window){INFINITY, -INFINITY};
         if (paid >= most)
             continue;
         most = -INFINITY;
-        for (int j = k + 1; j <= slopes->furthest;) {
+        for (int j = k + 1; j <= slopes->from.furthest;) {
             /* Some ends at once: what the least of them has to better, with what the most of them has to spare. */
             enum { AT_ONCE = 4 };
             double excess = -INFINITY;
             int end = program->count;
-            for (int next = j + AT_ONCE; j < next && j <= slopes->furthest; j++) {
-                const struct core *core = &slopes->core[way][j];
+            for (int next = j + AT_ONCE; j < next && j <= slopes->from.furthest; j++) {
+                const struct core *core = &slopes->from.core[way][j];
                 most = larger(most, core->excess);
                 if (core->excess <= paid + larger(0, off[j] - off[k] - program->over_error))
                     continue;
@@ -252,12 +252,12 @@ struct window slope_windows_find(struct line_program *program)
     const double steepest = line_steepest(program->rules);
     double most[DIRECTIONS] = {0, 0};
     for (enum direction way = UP; way < DIRECTIONS; way++) {
-        if (slopes->leaves && way != slopes->way)
+        if (slopes->from.leaves && way != slopes->from.way)
             continue;
         find_windows(program, way);
         find_leaving_windows(program, way);
-        for (int j = slopes->start + 1; j <= slopes->furthest; j++) {
-            const struct window *window = &slopes->window[way][j];
+        for (int j = slopes->from.start + 1; j <= slopes->from.furthest; j++) {
+            const struct window *window = &slopes->from.window[way][j];
             most[way] = larger(most[way], way == UP ? window->high : -window->low);
         }
     }
@@ -269,14 +269,14 @@ bool slope_windows_hold_steep(const struct line_program *program)
 {
     const struct slope_scan *slopes = &program->slopes;
     const double range = (double)(program->rules->qmax_y - program->rules->qmin_y + 1);
-    const int i = slopes->start;
+    const int i = slopes->from.start;
     const int between =
         program->unsafe > 0 ? (int)smaller(ceil(range / program->unsafe) + 1, program->count) : program->count;
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         const double *behind = program->over[way], *ahead = program->over[DIRECTIONS - 1 - way];
         double least = INFINITY; /* of being at the near limit before the codes between, less that ahead up to there */
-        for (int j = i + 1; j <= slopes->furthest; j++) {
-            const double most = smaller(slopes->range[j].cost, slopes->spare[j]) -
+        for (int j = i + 1; j <= slopes->from.furthest; j++) {
+            const double most = smaller(slopes->from.range[j].cost, slopes->from.spare[j]) -
                                 (program->floor_sum[j] - program->floor_sum[i]) + 2 * program->over_error;
             if (j - between > i)
                 least = smaller(least, behind[j - between] - behind[i] - ahead[j]);
