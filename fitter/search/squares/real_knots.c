@@ -3,9 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "moments.h"
+#include "search/knot_moves.h"
 
 /* Least squares of a range that grows downwards from its last point. */
 struct running {
@@ -99,47 +99,45 @@ done:
     return diag->code;
 }
 
-enum { NEARBY = 3, CHOICES = 2 * NEARBY + 1 };
-
-/* Moves every inner knot to one of CHOICES points `step` apart, all chosen together. Returns whether any moved. */
-static bool move_knots(const struct points *points, int segments, int *knots, int step)
+/* Real least squares between two points. Segments of one end come one after the other, each a little longer. */
+static double cost_between(void *context, int m, int begin_move, int end_move, int begin, int end)
 {
-    double before[CHOICES] = {0}, after[CHOICES];
-    unsigned char from[PWL_MAX_SEGMENTS + 1][CHOICES];
-    for (int m = 1; m <= segments; m++) {
-        const int begins = m == 1 ? 0 : NEARBY, ends = m == segments ? 0 : NEARBY;
-        for (int e = -ends; e <= ends; e++) {
-            const int end = knots[m] + e * step;
-            double *least = &after[e + ends];
-            *least = INFINITY;
-            if (end < 1 || (m < segments && end >= points_starts(points)))
-                continue;
-            struct running running = running_from(points, end);
-            for (int b = begins; b >= -begins; b--) {
-                const int begin = knots[m - 1] + b * step;
-                if (begin >= end || begin < 0 || (m > 1 && begin < 1))
-                    continue;
-                const double total = before[b + begins] + running_cost(&running, begin);
-                if (total < *least) {
-                    *least = total;
-                    from[m][e + ends] = (unsigned char)(b + begins);
-                }
-            }
-        }
-        memcpy(before, after, sizeof before);
-    }
-    bool moved = false;
-    for (int m = segments, choice = 0; m > 1 && before[0] < INFINITY; m--) {
-        choice = from[m][choice];
-        moved |= choice != NEARBY;
-        knots[m - 1] += (choice - NEARBY) * step;
-    }
-    return moved;
+    struct running *running = context;
+    (void)m, (void)begin_move, (void)end_move;
+    if (running->last != end - 1 || running->begin < begin)
+        *running = running_from(running->points, end);
+    return running_cost(running, begin);
+}
+
+/* Moves every inner knot to one of some points nearby, by steps that halve. */
+static int move_knots(const struct points *points, int segments, int *knots, int step, struct diag *diag)
+{
+    enum { ROUNDS = 12 };
+    enum { STAY = 3 };
+    static const int moves[KNOT_MOVES] = {3, 2, 1, [STAY] = 0, -1, -2, -3};
+    struct running running = {.points = points, .last = -1};
+    const struct knot_moves all = {.segments = segments,
+                                   .place = knots,
+                                   .end = points_starts(points),
+                                   .moves = moves,
+                                   .count = KNOT_MOVES,
+                                   .stay = STAY,
+                                   .cost = cost_between,
+                                   .context = &running,
+                                   .from = malloc((size_t)segments * sizeof *all.from)};
+    if (!all.from)
+        return diag_set(diag, EXIT_IO, "out of memory for %d segments", segments);
+    for (; step >= 1; step /= 2)
+        for (int round = 0; round < ROUNDS && knot_moves_try(&all, step) < INFINITY && knot_moves_take(&all, step);
+             round++)
+            ;
+    free(all.from);
+    return diag->code;
 }
 
 int knots_least_squares(const struct points *points, int segments, int *knots, struct diag *diag)
 {
-    enum { CANDIDATES = 1024, PER_SEGMENT = 6, MOST_SOLVED = 1024, ROUNDS = 12 };
+    enum { CANDIDATES = 1024, PER_SEGMENT = 6, MOST_SOLVED = 1024 };
     int candidates = PER_SEGMENT * segments > CANDIDATES ? PER_SEGMENT * segments : CANDIDATES;
     const int places = points_places(points);
     candidates = points->grid || places < candidates ? places : candidates;
@@ -165,8 +163,5 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
     free(grid);
     if (diag->code || points->grid || (segments <= MOST_SOLVED && candidates == places))
         return diag->code;
-    for (; step >= 1; step /= 2)
-        for (int round = 0; round < ROUNDS && move_knots(points, segments, knots, step); round++)
-            ;
-    return EXIT_DONE;
+    return move_knots(points, segments, knots, step, diag);
 }
