@@ -33,11 +33,6 @@ enum tie_rounding {
     TIES_AGAIN /* alone followed, and only where a tie may come twice */
 };
 
-/* Slopes from low to high, in output codes per input code; none where low > high. */
-struct window {
-    double low, high;
-};
-
 /* The part of a range at which no line saturates that costs no more than `excess` beyond the rounding floor: the points
  * [begin, end). */
 struct core {
