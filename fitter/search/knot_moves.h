@@ -14,7 +14,7 @@ struct knot_moves {
     int end;          /* ... and the others lie between 0 and this */
     const int *moves; /* by how many steps; of combinations that cost the same, those that come first */
     int count, stay;  /* how many moves, and which one is by none */
-    double tie; /* costs that differ by no more than this share are the same */
+    double tie;       /* costs that differ by no more than this share are the same */
     /* What segment m costs between two places, which its ends have come to by these moves; INFINITY where it has no
      * line. Beginnings come in the order of the moves, for each end. */
     double (*cost)(void *context, int m, int begin_move, int end_move, int begin, int end);

@@ -85,6 +85,15 @@ static inline void points_spend(const struct points *points, int64_t count)
         points->effort->left -= count;
 }
 
+/* The mass of all points. */
+static inline double points_mass(const struct points *points)
+{
+    double mass = 0;
+    for (int k = 0; k < points->count; k++)
+        mass += points->mass[k];
+    return mass;
+}
+
 /* Whether --time-limit asks a search of points to end. */
 static inline bool points_out_of_time(const struct points *points)
 {

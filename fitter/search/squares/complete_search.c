@@ -165,10 +165,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     struct improvement work = {
         .exact = exact, .knots = knots, .lines = lines, .wide_sums = given->accumulator_bits > 32};
     struct line_program *program = &work.program;
-    double mass = 0;
-    for (int k = 0; k < points->count; k++)
-        mass += points->mass[k];
-    const double all = square((double)(rules.qmax_y - rules.qmin_y) + 1) * mass;
+    const double all = square((double)(rules.qmax_y - rules.qmin_y) + 1) * points_mass(points);
     work.known = exact->cost < all;
     exact->cost = work.known ? exact->cost : all;
     if (program_init(program, points, &rules, segments, diag))

@@ -105,7 +105,7 @@ struct slope_found {
 struct slope_scan {
     const struct points *points;    /* every code is a point */
     const struct line_rules *rules; /* with sums of at most 56 bits */
-    const double *floor_sum;        /* rounding_floor_sums */
+    const double *floor_sum;        /* by the point: what the points before cost at their nearest codes */
     int64_t safe[SLOPES_SHIFTS];    /* by SLOPES_NO_SHIFT + n: the largest |q_b| whose lines cannot leave their types */
     bool all; /* all slopes are scanned alike: of the anchored form, with fixed points or a whole grid */
     struct slope_start from;
