@@ -198,7 +198,7 @@ int hulls_last_position(struct hulls *hulls, double max_err, int position)
     return points_place_before(points, hulls->end);
 }
 
-struct slope_window hulls_slopes(const struct hulls *hulls)
+struct window hulls_slopes(const struct hulls *hulls)
 {
     double slope[EXTREMES] = {[STEEPEST] = INFINITY, [FLATTEST] = -INFINITY};
     for (int extreme = STEEPEST; extreme < EXTREMES; extreme++) {
@@ -207,21 +207,20 @@ struct slope_window hulls_slopes(const struct hulls *hulls)
         if (tangent->exists)
             slope[extreme] = (double)(corner[1].y - corner[0].y) / (double)(corner[1].x - corner[0].x);
     }
-    return (struct slope_window){slope[FLATTEST], slope[STEEPEST]};
+    return (struct window){slope[FLATTEST], slope[STEEPEST]};
 }
 
 int hulls_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
-                struct hulls_reach *range, struct diag *diag)
+                struct window *slopes, struct diag *diag)
 {
     struct hulls hulls;
-    if (!hulls_init(&hulls, points, qmin_y, qmax_y, limit - begin))
-        return diag_set(diag, EXIT_IO, "out of memory for a segment of %d codes", limit - begin);
+    if (!hulls_init(&hulls, points, qmin_y, qmax_y, limit - begin)) {
+        diag_set(diag, EXIT_IO, "out of memory for a segment of %d codes", limit - begin);
+        return -1;
+    }
     hulls_start(&hulls, max_err, begin);
     hulls_end_at(&hulls, limit);
-    range->end = hulls.end;
-    const struct slope_window window = hulls_slopes(&hulls);
-    range->slope_min = window.min;
-    range->slope_max = window.max;
+    *slopes = hulls_slopes(&hulls);
     hulls_free(&hulls);
-    return EXIT_DONE;
+    return hulls.end;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "line.h"
 #include "points.h"
 
 /* A code, and a limit of the outputs there. */
@@ -72,21 +73,13 @@ bool hulls_end_at(struct hulls *hulls, int point);
 bool hulls_begin_at(struct hulls *hulls, int point);
 
 /* The slopes of the real lines that serve; +-INFINITY where nothing bounds them. */
-struct slope_window {
-    double min, max;
-};
+struct window hulls_slopes(const struct hulls *hulls);
 
-struct slope_window hulls_slopes(const struct hulls *hulls);
-
-/* The longest range [begin, end), with end <= limit, over which a real line z keeps low <= z <= high + 1 at every point
- * (high + 1 because a floor may follow), and bounds on the slopes of all such lines. No segment of any integer table is
- * longer: its line keeps within the bands too, rounded. */
-struct hulls_reach {
-    int end;                     /* begin where no line does so at that point alone */
-    double slope_min, slope_max; /* +-INFINITY where nothing bounds them */
-};
-
+/* The end of the longest range from `begin`, at most `limit`, over which a real line z keeps low <= z <= high + 1 at
+ * every point (high + 1 because a floor may follow); `begin` where no line does so at that point alone; -1, with a
+ * message, when memory is short. Bounds the slopes of all such lines. No segment of any integer table is longer: its
+ * line keeps within the bands too, rounded. */
 int hulls_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
-                struct hulls_reach *range, struct diag *diag);
+                struct window *slopes, struct diag *diag);
 
 #endif

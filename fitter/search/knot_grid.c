@@ -57,21 +57,3 @@ int points_place_before(const struct points *points, int point)
     }
     return low;
 }
-
-int points_farthest_end(int begin, int reach, int pace, int close, end_test *test, void *context)
-{
-    int good = begin, bad = reach + 1;
-    for (int back = 0; good + (good == begin ? 1 : close) < bad;) {
-        int probe = reach - back;
-        if (probe <= good || back > reach - good)
-            probe = good + (bad - good) / 2;
-        if (test(context, probe)) {
-            good = probe;
-            back = reach; /* from here on, bisection */
-        } else {
-            bad = probe;
-            back = 2 * back + pace;
-        }
-    }
-    return good;
-}

@@ -55,6 +55,11 @@ static inline struct integers line_slopes(const struct line_rules *rules, int n)
     return integers_within(rules->slopes, -most, most - 1);
 }
 
+/* Slopes from low to high, in output codes per input code; none where low > high. */
+struct window {
+    double low, high;
+};
+
 /* The steepest slope of all shifts. */
 double line_steepest_of_all(const struct line_rules *rules);
 

@@ -39,10 +39,6 @@ static void scan_slopes(struct trial *trial, double low, double high, int effort
     }
 }
 
-struct window {
-    double low, high;
-};
-
 /* Tries a real line's slope and widens the window of slopes by those around it that could still win. */
 static void widen_window(struct trial *trial, const struct lsq_line *real, const double *weight, struct window *window)
 {
@@ -123,23 +119,22 @@ static void search_rms(struct trial *trial, int effort)
 
 static void search_banded(struct trial *trial, int end, int effort)
 {
-    struct hulls_reach range;
+    struct window slopes;
     struct diag ignored;
     if (hulls_reach(trial->points, trial->rules->qmin_y, trial->rules->qmax_y, trial->begin, end, trial->limits.max_err,
-                    &range, &ignored) ||
-        range.end < end)
+                    &slopes, &ignored) < end)
         return;
-    if (isfinite(range.slope_min) && isfinite(range.slope_max)) {
+    if (isfinite(slopes.low) && isfinite(slopes.high)) {
         /* Only the slopes' own grid may have a member just outside a narrow window, never inside a wider one. */
-        scan_slopes(trial, range.slope_min, range.slope_max, effort);
-        try_real_slope(trial, 0.5 * (range.slope_min + range.slope_max));
+        scan_slopes(trial, slopes.low, slopes.high, effort);
+        try_real_slope(trial, 0.5 * (slopes.low + slopes.high));
         if (trial->quick) /* the least squares would ask for slopes inside, too, or in vain */
             return;
-    } else if (isfinite(range.slope_min) || isfinite(range.slope_max)) {
+    } else if (isfinite(slopes.low) || isfinite(slopes.high)) {
         /* Into saturation: as steep as the range asks for, or steeper. */
         enum { STEPS = 8 };
-        const double base = isfinite(range.slope_min) ? range.slope_min : range.slope_max;
-        const double away = isfinite(range.slope_min) ? 1 : -1;
+        const double base = isfinite(slopes.low) ? slopes.low : slopes.high;
+        const double away = isfinite(slopes.low) ? 1 : -1;
         const double codes = (double)(trial->last - trial->first + 1);
         const double unit = (double)(trial->rules->qmax_y - trial->rules->qmin_y) / codes;
         for (int step = -STEPS; step <= STEPS && trial->best.cost == INFINITY; step++)

@@ -85,6 +85,15 @@ static inline void points_spend(const struct points *points, int64_t count)
         points->effort->left -= count;
 }
 
+/* The mass of all points. */
+static inline double points_mass(const struct points *points)
+{
+    double mass = 0;
+    for (int k = 0; k < points->count; k++)
+        mass += points->mass[k];
+    return mass;
+}
+
 /* Whether --time-limit asks a search of points to end. */
 static inline bool points_out_of_time(const struct points *points)
 {
@@ -170,13 +179,5 @@ static inline int points_at(const struct points *points, int place)
 
 /* The last place at or before a point. */
 int points_place_before(const struct points *points, int point);
-
-/* Whether a segment may end at a place; the context is the caller's. */
-typedef bool end_test(void *context, int end);
-
-/* The farthest place that is found for the end of a segment from `begin`, or that itself, where real lines come to
- * `reach` and integer ones mostly stop a little short of it: from there steps back that double, the first one of
- * `pace`, until an end passes the test; then bisection to within `close` places. */
-int points_farthest_end(int begin, int reach, int pace, int close, end_test *test, void *context);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef PWLC_ROUNDING_H
 #define PWLC_ROUNDING_H
 
+#include <math.h>
 #include <stdbool.h>
 
 /*
@@ -38,6 +39,14 @@ static inline double just_above(double cost)
 static inline double just_below(double bound)
 {
     return bound * (1 - EXACT_ROUNDING);
+}
+
+/* The least cost of codes whose real table, `gain` = sum mass * (code - real)^2 at most away from them, costs `real`;
+ * at least `floor`. */
+static inline double integer_cost_bound(double real, double gain, double floor)
+{
+    const double root = sqrt(real) - sqrt(gain);
+    return fmax(floor, root > 0 ? root * root : 0);
 }
 
 /* Whether a cost is the other one but for rounding, or less. */

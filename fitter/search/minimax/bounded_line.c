@@ -128,32 +128,32 @@ static double room_of(const struct gates *gates, double slope, double *middle)
 
 /* Narrows slopes to those of the lines that pass the posts and have a value where X, which is `from` at x = 0, is 0;
  * where there are none, min > max. */
-static void pass_from(const struct posts *posts, double from, double offset, struct slope_window *slopes)
+static void pass_from(const struct posts *posts, double from, double offset, struct window *slopes)
 {
     for (int k = 0; k < posts->count; k++) {
         const double x = from + posts->at[k].x, y = posts->at[k].y - offset;
         if (x == 0 && posts->sign * y > 0)
-            *slopes = (struct slope_window){INFINITY, -INFINITY};
+            *slopes = (struct window){INFINITY, -INFINITY};
         else if (x != 0 && (x > 0) == (posts->sign > 0))
-            slopes->min = fmax(slopes->min, y / x);
+            slopes->low = fmax(slopes->low, y / x);
         else if (x != 0)
-            slopes->max = fmin(slopes->max, y / x);
+            slopes->high = fmin(slopes->high, y / x);
     }
 }
 
-static struct slope_window slopes_from(const struct gates *gates, double offset)
+static struct window slopes_from(const struct gates *gates, double offset)
 {
-    struct slope_window slopes = {-INFINITY, INFINITY};
+    struct window slopes = {-INFINITY, INFINITY};
     pass_from(&gates->low, gates->from, offset, &slopes);
     pass_from(&gates->high, gates->from, offset, &slopes);
     return slopes;
 }
 
 /* Golden section search for the most room, until slopes differ by no more than `fine` of an output. */
-static double roomiest_slope(const struct gates *gates, const struct slope_window *slopes, double fine)
+static double roomiest_slope(const struct gates *gates, const struct window *slopes, double fine)
 {
     enum { STEPS = 44 };
-    double low = slopes->min, high = slopes->max;
+    double low = slopes->low, high = slopes->high;
     const double golden = 0.6180339887498949, close = fine / gates->end.x;
     double ignored, a = high - golden * (high - low), b = low + golden * (high - low);
     double room_a = room_of(gates, a, &ignored), room_b = room_of(gates, b, &ignored);
@@ -322,14 +322,14 @@ static bool gates_init(struct gates *gates, const struct line_rules *rules, cons
 }
 
 /* The slope of fewest bits in a range: where f is a straight line, its own. */
-static bool shortest_slope(const struct line_rules *rules, const struct slope_window *window, double *slope, int *n)
+static bool shortest_slope(const struct line_rules *rules, const struct window *window, double *slope, int *n)
 {
     for (*n = rules->shift_min > 0 ? rules->shift_min : 0; *n <= rules->shift_max; ++*n) {
-        const double q_b = ceil(ldexp(window->min, *n));
+        const double q_b = ceil(ldexp(window->low, *n));
         if (!((double)rules->slopes.low <= q_b && q_b <= (double)rules->slopes.high))
             return false;
         *slope = ldexp(q_b, -*n);
-        if (*slope <= window->max && is_within(line_slopes(rules, *n), (wide)q_b))
+        if (*slope <= window->high && is_within(line_slopes(rules, *n), (wide)q_b))
             return true;
     }
     return false;
@@ -337,18 +337,18 @@ static bool shortest_slope(const struct line_rules *rules, const struct slope_wi
 
 /* Slopes of lines through the gates; where saturation leaves one side open, those up to the whole output range within
  * the segment; for a single code, level. False when there are none. */
-static bool slopes_of(const struct gates *gates, const struct slope_window *window, struct slope_window *slopes)
+static bool slopes_of(const struct gates *gates, const struct window *window, struct window *slopes)
 {
     const struct gate first = gates->begin, last = gates->end;
     const double width = last.x;
     if (width == 0) {
-        *slopes = (struct slope_window){0, 0};
+        *slopes = (struct window){0, 0};
         return true;
     }
     const double steepest = line_steepest(gates->rules) / width;
-    slopes->min = fmax(window->min, fmax((last.low - first.high) / width, -steepest));
-    slopes->max = fmin(window->max, fmin((last.high - first.low) / width, steepest));
-    return slopes->min <= slopes->max;
+    slopes->low = fmax(window->low, fmax((last.low - first.high) / width, -steepest));
+    slopes->high = fmin(window->high, fmin((last.high - first.low) / width, steepest));
+    return slopes->low <= slopes->high;
 }
 
 /* A feasible line of a whole offset, with as much room for its slope to either side as there is, or else of the slope
@@ -357,13 +357,13 @@ static bool feasible_line_of_offset(const struct gates *gates, const struct hull
                                     struct line *line)
 {
     const struct line_rules *rules = gates->rules;
-    const struct slope_window window = slopes_from(gates, (double)offset);
+    const struct window window = slopes_from(gates, (double)offset);
     double slope;
     int n;
-    if (!(window.min <= window.max))
+    if (!(window.low <= window.high))
         return false;
-    slope = isinf(window.min) || isinf(window.max) ? fmin(fmax(0, window.min), window.max)
-                                                   : 0.5 * (window.min + window.max);
+    slope = isinf(window.low) || isinf(window.high) ? fmin(fmax(0, window.low), window.high)
+                                                    : 0.5 * (window.low + window.high);
     for (n = longest_shift(gates, slope); n >= rules->shift_min; n--)
         if (line_of_offset(gates, slope, n, offset, line)) {
             if (is_feasible(hulls, rules, line))
@@ -395,11 +395,11 @@ static bool feasible_line(const struct gates *gates, const struct hulls *hulls, 
 
 bool bounded_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line)
 {
-    const struct slope_window window = hulls_slopes(hulls);
+    const struct window window = hulls_slopes(hulls);
     struct gates gates;
     if (!gates_init(&gates, rules, hulls))
         return false;
-    struct slope_window slopes;
+    struct window slopes;
     bool found =
         slopes_of(&gates, &window, &slopes) &&
         feasible_line(&gates, hulls, roomiest_slope(&gates, &slopes, fmax(0x1p-10, 1e-6 * hulls->max_err)), line);

@@ -230,16 +230,16 @@ static double binding(const struct band_search *search, enum hull_side side, dou
 
 /* The least of what binds from below over the slopes of a window, or the largest of what binds from above: convex, or
  * concave, in the slope. Its extreme is where the hull crosses X = 0, or else at an end of the window. */
-static double extreme_constant(const struct band_search *search, enum hull_side side, const struct slope_window *window)
+static double extreme_constant(const struct band_search *search, enum hull_side side, const struct window *window)
 {
     const struct hull *hull = &search->hulls->of[side];
-    const double a = binding(search, side, window->min), b = binding(search, side, window->max);
+    const double a = binding(search, side, window->low), b = binding(search, side, window->high);
     double extreme = side == HULL_LOW ? fmin(a, b) : fmax(a, b);
     for (int k = hull->first + 1; k < hull->last; k++) {
         const double x1 = (double)(hull->corner[k - 1].x - search->origin), y1 = (double)hull->corner[k - 1].y;
         const double x2 = (double)(hull->corner[k].x - search->origin), y2 = (double)hull->corner[k].y;
         const double slope = (y2 - y1) / (x2 - x1);
-        if ((x1 < 0) != (x2 < 0) && window->min < slope && slope < window->max)
+        if ((x1 < 0) != (x2 < 0) && window->low < slope && slope < window->high)
             extreme = y1 - slope * x1;
     }
     return extreme;
@@ -253,14 +253,14 @@ static struct integers integers_between(double low, double high, double min, dou
 }
 
 /* The constants of the polygon of real lines, and a little more: what the rounding of doubles may have cut off. */
-static struct integers constants_of(const struct band_search *search, const struct slope_window *window)
+static struct integers constants_of(const struct band_search *search, const struct window *window)
 {
     const double shift = search->nearest ? 0.5 : 0;
     const struct integers offsets = search->rules->offsets;
     const double x_max =
         fmax(fabs((double)(search->first - search->origin)), fabs((double)(search->last - search->origin)));
     const double y_max = fmax(fabs((double)search->rules->qmin_y), fabs((double)search->rules->qmax_y));
-    const double slack = 1e-9 + 1e-12 * (y_max + fmax(fabs(window->min), fabs(window->max)) * x_max);
+    const double slack = 1e-9 + 1e-12 * (y_max + fmax(fabs(window->low), fabs(window->high)) * x_max);
     return integers_between(ceil(extreme_constant(search, HULL_LOW, window) - shift - slack),
                             floor(extreme_constant(search, HULL_HIGH, window) - shift + slack), (double)offsets.low,
                             (double)offsets.high);
@@ -358,10 +358,10 @@ static bool try_slope(struct band_search *search, int64_t q_b, int n)
 }
 
 /* The slopes q_b / 2^n of a window. */
-static struct integers slopes_of(const struct band_search *search, const struct slope_window *window, int n)
+static struct integers slopes_of(const struct band_search *search, const struct window *window, int n)
 {
     const struct integers slopes = line_slopes(search->rules, n);
-    return integers_between(ceil(ldexp(window->min, n)), floor(ldexp(window->max, n)), (double)slopes.low,
+    return integers_between(ceil(ldexp(window->low, n)), floor(ldexp(window->high, n)), (double)slopes.low,
                             (double)slopes.high);
 }
 
@@ -374,7 +374,7 @@ static bool is_beyond_sums(const struct band_search *search, int n)
 }
 
 /* Every slope of the window, the short ones first. */
-static enum line_answer search_slopes(struct band_search *search, const struct slope_window *window)
+static enum line_answer search_slopes(struct band_search *search, const struct window *window)
 {
     const struct line_rules *rules = search->rules;
     int64_t candidates = 0;
@@ -392,7 +392,7 @@ static enum line_answer search_slopes(struct band_search *search, const struct s
     return LINE_NONE;
 }
 
-static double count_slopes(const struct band_search *search, const struct slope_window *window)
+static double count_slopes(const struct band_search *search, const struct window *window)
 {
     double count = 0;
     for (int n = search->rules->shift_min; n <= search->rules->shift_max; n++) {
@@ -403,7 +403,7 @@ static double count_slopes(const struct band_search *search, const struct slope_
 }
 
 /* Constants or slopes, whichever take less; a constant says nothing of the sums that make a slope. */
-static enum line_answer search_either(struct band_search *search, const struct slope_window *window)
+static enum line_answer search_either(struct band_search *search, const struct window *window)
 {
     enum { SLOPES = 8 }; /* take about as long as one constant, which meets all corners of the hulls */
     const struct line_rules *rules = search->rules;
@@ -419,16 +419,16 @@ static enum line_answer search_either(struct band_search *search, const struct s
 }
 
 /* The slopes of real lines within the bands, but for those that are too steep to be needed. */
-static struct slope_window slopes_needed(const struct band_search *search)
+static struct window slopes_needed(const struct band_search *search)
 {
     const double steepest = line_steepest_needed(search->rules);
-    struct slope_window window = hulls_slopes(search->hulls);
-    window.min = fmax(window.min, -steepest);
-    window.max = fmin(window.max, steepest);
+    struct window window = hulls_slopes(search->hulls);
+    window.low = fmax(window.low, -steepest);
+    window.high = fmin(window.high, steepest);
     /* hulls_slopes rounds; each candidate is verified, so a little more does no harm. */
-    const double slack = 1e-12 * fmax(fabs(window.min), fabs(window.max));
-    window.min -= slack;
-    window.max += slack;
+    const double slack = 1e-12 * fmax(fabs(window.low), fabs(window.high));
+    window.low -= slack;
+    window.high += slack;
     return window;
 }
 
@@ -458,8 +458,8 @@ enum line_answer integer_line_in_band(const struct hulls *hulls, const struct li
 
     enum line_answer answer = LINE_FOUND;
     if (search.level.low > search.level.high || !accept_level(&search, search.level.low)) {
-        const struct slope_window window = slopes_needed(&search);
-        answer = window.min > window.max     ? LINE_NONE
+        const struct window window = slopes_needed(&search);
+        answer = window.low > window.high    ? LINE_NONE
                  : rules->form == PWL_BIASED ? search_slopes(&search, &window)
                                              : search_either(&search, &window);
     }

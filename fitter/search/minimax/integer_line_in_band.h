@@ -3,14 +3,9 @@
 #ifndef PWLC_INTEGER_LINE_IN_BAND_H
 #define PWLC_INTEGER_LINE_IN_BAND_H
 
+#include "search/cover.h"
 #include "search/hulls.h"
 #include "search/line.h"
-
-enum line_answer {
-    LINE_FOUND,    /* *line is such a line */
-    LINE_NONE,     /* no integer line of the rules is */
-    LINE_UNDECIDED /* too many candidates: none of those tried is */
-};
 
 /*
  * Looks for slope, shift and offset within the rules, provable over the segment's codes, with the output code of every

@@ -7,14 +7,7 @@
 
 #include "bounded_line.h"
 #include "integer_line_in_band.h"
-
-/* A table under construction: segments from the left, each with a line within one error. */
-struct cover {
-    int segments;
-    int knots[PWL_MAX_SEGMENTS + 1];
-    struct line lines[PWL_MAX_SEGMENTS];
-    bool complete; /* whether a line exists was decided for each range that was looked at */
-};
+#include "search/cover.h"
 
 /* Where the rest of a table with so many segments can still be served by real lines. */
 struct deadlines {
@@ -28,6 +21,7 @@ struct solver {
     const struct points *points;
     const struct line_rules *given;
     struct line_rules rules; /* of the trial */
+    double max_err;          /* of the cover, which is a table under construction */
     struct hulls hulls;
     int positions;
     struct cover cover;
@@ -36,62 +30,29 @@ struct solver {
     int *hardest; /* that of the result */
 };
 
-/* Whether a line of the rules exists for the range of the hulls. */
-static bool decide_line(struct solver *solver, struct line *line)
+/* The last position to which a real line serves. */
+static int real_reach(void *context, int begin)
 {
-    const enum line_answer answer = integer_line_in_band(&solver->hulls, &solver->rules, line);
-    if (answer == LINE_UNDECIDED)
-        solver->cover.complete = false;
-    return answer == LINE_FOUND;
+    struct solver *solver = context;
+    return hulls_last_position(&solver->hulls, solver->max_err, begin);
 }
 
 /* A line over the points between two positions. */
-static bool find_line(struct solver *solver, int begin, int end, double max_err, struct line *line)
+static enum line_answer find_line(void *context, int begin, int end, struct line *line)
 {
+    struct solver *solver = context;
     const struct points *points = solver->points;
     const int first = points_at(points, begin), last = points_at(points, end);
+    const struct line_limits limits = {solver->max_err, INFINITY};
     /* Where points are not all codes nothing can be proven on them: the faster search will do. */
     if (!points->between && !points->exhaustive)
-        return line_fit(&solver->rules, points, first, last, (struct line_limits){max_err, INFINITY}, LINE_QUICK, line);
-    hulls_start_at(&solver->hulls, max_err, first);
-    return hulls_end_at(&solver->hulls, last) &&
-           (points->between ? bounded_line(&solver->hulls, &solver->rules, line) : decide_line(solver, line));
-}
-
-struct segment_search {
-    struct solver *solver;
-    int begin;
-    double max_err;
-    struct line *line; /* of the last end that passed */
-};
-
-static bool may_end(void *context, int end)
-{
-    const struct segment_search *search = context;
-    struct line line;
-    if (!find_line(search->solver, search->begin, end, search->max_err, &line))
-        return false;
-    *search->line = line;
-    return true;
-}
-
-/* The end of the longest segment from a position; that itself where there is none. */
-static int longest(struct solver *solver, int begin, double max_err, struct line *line)
-{
-    const struct points *points = solver->points;
-    const int reach = hulls_last_position(&solver->hulls, max_err, begin);
-    /* To the point where it proves something. */
-    const int coarse = 1 + (reach - begin) / 64, pace = points->exhaustive ? 1 : coarse,
-              close = points->exhaustive || points->between ? 1 : coarse;
-    return points_farthest_end(begin, reach, pace, close, may_end,
-                               &(struct segment_search){solver, begin, max_err, line});
-}
-
-/* Whether the first m segments end before their deadline. */
-static bool is_overdue(const struct solver *solver, int m, int end, double max_err, int most)
-{
-    const struct deadlines *deadlines = &solver->deadlines;
-    return deadlines->segments == most && max_err <= deadlines->max_err && end < deadlines->position[m];
+        return line_fit(&solver->rules, points, first, last, limits, LINE_QUICK, line) ? LINE_FOUND : LINE_NONE;
+    hulls_start_at(&solver->hulls, solver->max_err, first);
+    if (!hulls_end_at(&solver->hulls, last))
+        return LINE_NONE;
+    if (points->between)
+        return bounded_line(&solver->hulls, &solver->rules, line) ? LINE_FOUND : LINE_NONE;
+    return integer_line_in_band(&solver->hulls, &solver->rules, line);
 }
 
 /* From the right, each segment as long as real lines allow. */
@@ -115,58 +76,35 @@ static void find_deadlines(struct solver *solver, double max_err, int most)
     solver->deadlines.max_err = max_err;
 }
 
-/* Absolute and biased: from the left each segment as long as it can be. */
-static bool cover_greedily(struct solver *solver, double max_err, int most)
-{
-    struct cover *cover = &solver->cover;
-    int end = 0;
-    for (cover->segments = 0; end < solver->positions; cover->segments++) {
-        if (cover->segments == most)
-            return false;
-        const int next = longest(solver, end, max_err, &cover->lines[cover->segments]);
-        if (next == end || is_overdue(solver, cover->segments + 1, next, max_err, most))
-            return false;
-        cover->knots[cover->segments] = points_at(solver->points, end);
-        end = next;
-    }
-    cover->knots[cover->segments] = points_at(solver->points, end);
-    return true;
-}
-
 /* Where every position is a knot each segment stands alone: the one that failed last is tried first. */
-static bool cover_given_segments(struct solver *solver, double max_err, int most)
+static bool cover_given_segments(struct solver *solver)
 {
     struct cover *cover = &solver->cover;
-    const struct points *points = solver->points;
-    const int positions = solver->positions, first = points_place_before(points, *solver->hardest);
-    if (positions > most)
+    const int positions = solver->positions, first = points_place_before(solver->points, *solver->hardest);
+    if (positions > cover->most)
         return false;
     for (int m = 0; m < positions; m++) {
         const int begin = (first + m) % positions;
-        cover->knots[begin] = points_at(points, begin);
-        if (longest(solver, begin, max_err, &cover->lines[begin]) == begin) {
-            *solver->hardest = cover->knots[begin];
+        cover->place[begin] = begin;
+        if (cover_longest(cover, begin, &cover->lines[begin]) == begin) {
+            *solver->hardest = points_at(solver->points, begin);
             return false;
         }
     }
-    cover->segments = positions;
-    cover->knots[positions] = points_at(points, positions);
+    cover->segments = cover->place[positions] = positions;
     return true;
 }
 
 /* The end of the longest segment from a position where a line to `end` is known and not much more is expected: steps
  * that double, then bisection. */
-static int longest_from(struct solver *solver, int begin, int end, double max_err)
+static int longest_from(struct solver *solver, int begin, int end)
 {
     struct line line;
     int good = end, bad = solver->positions + 1;
     for (int step = 1; bad - good > 1; step *= 2) {
         const bool doubles = bad > solver->positions && good + step < bad;
         const int probe = doubles ? good + step : good + (bad - good) / 2;
-        if (find_line(solver, begin, probe, max_err, &line))
-            good = probe;
-        else
-            bad = probe;
+        *(cover_finds(&solver->cover, begin, probe, &line) ? &good : &bad) = probe;
     }
     return good;
 }
@@ -174,18 +112,18 @@ static int longest_from(struct solver *solver, int begin, int end, double max_er
 /* The farthest end of a segment that starts at one of the positions from `lowest` to `highest`, and the highest start
  * that reaches it. Starts end to be of interest where no real line comes from there to beyond the farthest end so far:
  * nor does any from a lower start. */
-static int farthest_end(struct solver *solver, int lowest, int highest, double max_err, int *farthest_start)
+static int farthest_end(struct solver *solver, int lowest, int highest, int *farthest_start)
 {
     const struct points *points = solver->points;
     struct hulls *hulls = &solver->hulls;
     struct line line;
-    int end = longest(solver, highest, max_err, &line);
+    int end = cover_longest(&solver->cover, highest, &line);
     *farthest_start = highest;
     for (int start = highest - 1; start >= lowest && end < solver->positions; start--) {
         if (!hulls_end_at(hulls, points_at(points, end + 1)) || !hulls_begin_at(hulls, points_at(points, start)))
             break;
-        if (decide_line(solver, &line)) {
-            end = longest_from(solver, start, end + 1, max_err);
+        if (cover_takes(&solver->cover, integer_line_in_band(hulls, &solver->rules, &line))) {
+            end = longest_from(solver, start, end + 1);
             *farthest_start = start;
         }
     }
@@ -193,38 +131,46 @@ static int farthest_end(struct solver *solver, int lowest, int highest, double m
 }
 
 /* Anchored: the farthest end of m segments, for each m, over all starts that m - 1 segments reach. */
-static bool cover_anchored(struct solver *solver, double max_err, int most)
+static bool cover_anchored(struct solver *solver)
 {
     struct cover *cover = &solver->cover;
-    const int positions = solver->positions;
     int *reach = solver->reach, *start_of = solver->start_of, m = 0;
     reach[0] = 0;
-    for (; reach[m] < positions; m++) {
-        if (m == most)
+    for (; reach[m] < solver->positions; m++) {
+        if (m == cover->most)
             return false;
         const int lowest = m && solver->points->exhaustive ? reach[m - 1] + 1 : reach[m];
-        reach[m + 1] = farthest_end(solver, lowest, reach[m], max_err, &start_of[m + 1]);
-        if (reach[m + 1] == reach[m] || is_overdue(solver, m + 1, reach[m + 1], max_err, most))
+        reach[m + 1] = farthest_end(solver, lowest, reach[m], &start_of[m + 1]);
+        if (reach[m + 1] == reach[m] || cover_is_late(cover, m + 1, reach[m + 1]))
             return false;
     }
     cover->segments = m;
-    cover->knots[m] = points_at(solver->points, positions);
-    for (int end = positions; m > 0; end = start_of[m], m--) {
-        cover->knots[m - 1] = points_at(solver->points, start_of[m]);
-        if (!find_line(solver, start_of[m], end, max_err, &cover->lines[m - 1]))
+    cover->place[m] = solver->positions;
+    for (; m > 0; m--) {
+        cover->place[m - 1] = start_of[m];
+        if (!cover_finds(cover, start_of[m], cover->place[m], &cover->lines[m - 1]))
             return false;
     }
     return true;
 }
 
+/* Sets what a cover is asked for. */
+static void begin_cover(struct solver *solver, double max_err, int most)
+{
+    const struct deadlines *deadlines = &solver->deadlines;
+    solver->max_err = max_err;
+    solver->cover.most = most;
+    solver->cover.deadline = deadlines->segments == most && max_err <= deadlines->max_err ? deadlines->position : NULL;
+    solver->cover.complete = solver->points->exhaustive;
+}
+
 /* Whether all is covered with `most` segments. */
 static bool cover_all(struct solver *solver, double max_err, int most)
 {
-    solver->cover.complete = solver->points->exhaustive;
+    begin_cover(solver, max_err, most);
     if (solver->points->grid_whole)
-        return cover_given_segments(solver, max_err, most);
-    return solver->rules.form == PWL_ANCHORED ? cover_anchored(solver, max_err, most)
-                                              : cover_greedily(solver, max_err, most);
+        return cover_given_segments(solver);
+    return solver->rules.form == PWL_ANCHORED ? cover_anchored(solver) : cover_greedily(&solver->cover);
 }
 
 /* Whether real lines within the bands need more than `most` segments: a table of any form would too. */
@@ -243,13 +189,14 @@ static bool real_lines_fail(struct solver *solver, double max_err, int most)
 /* At the points, or proven at every code. */
 static double cover_error(const struct solver *solver)
 {
+    const struct points *points = solver->points;
     const struct cover *cover = &solver->cover;
     double error = 0;
     for (int m = 0; m < cover->segments; m++) {
-        const int begin = cover->knots[m], end = cover->knots[m + 1];
+        const int begin = points_at(points, cover->place[m]), end = points_at(points, cover->place[m + 1]);
         const struct line *line = &cover->lines[m];
-        error = fmax(error, solver->points->between ? bounded_line_error(solver->points, begin, end, line, INFINITY)
-                                                    : line_max_err(&solver->rules, solver->points, begin, end, line));
+        error = fmax(error, points->between ? bounded_line_error(points, begin, end, line, INFINITY)
+                                            : line_max_err(&solver->rules, points, begin, end, line));
     }
     return error;
 }
@@ -259,7 +206,8 @@ static void keep_cover(const struct solver *solver, double max_err, struct minim
 {
     const struct cover *cover = &solver->cover;
     result->segments = cover->segments;
-    memcpy(result->knots, cover->knots, ((size_t)cover->segments + 1) * sizeof *cover->knots);
+    for (int m = 0; m <= cover->segments; m++)
+        result->knots[m] = points_at(solver->points, cover->place[m]);
     memcpy(result->lines, cover->lines, (size_t)cover->segments * sizeof *cover->lines);
     result->max_err = fmin(cover_error(solver), max_err);
 }
@@ -404,8 +352,7 @@ static void solver_free(struct solver *solver)
         return;
     hulls_free(&solver->hulls);
     free(solver->reach);
-    free(solver->start_of);
-    free(solver->deadlines.position);
+    free(solver->cover.lines);
     free(solver);
 }
 
@@ -413,6 +360,7 @@ static void solver_free(struct solver *solver)
 static struct solver *solver_new(const struct points *points, const struct line_rules *rules, struct minimax *result,
                                  struct diag *diag)
 {
+    enum { ROW = PWL_MAX_SEGMENTS + 1 };
     struct solver *solver = calloc(1, sizeof *solver);
     diag->code = EXIT_DONE;
     if (solver) {
@@ -421,12 +369,20 @@ static struct solver *solver_new(const struct points *points, const struct line_
         solver->rules = *rules;
         solver->positions = points_places(points);
         solver->hardest = &result->hardest;
-        solver->reach = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->reach);
-        solver->start_of = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->start_of);
-        solver->deadlines.position = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->deadlines.position);
+        solver->reach = malloc((size_t)4 * ROW * sizeof *solver->reach);
+        solver->cover = (struct cover){.points = points,
+                                       .reach = real_reach,
+                                       .find = find_line,
+                                       .context = solver,
+                                       .is_coarse = true,
+                                       .lines = malloc(PWL_MAX_SEGMENTS * sizeof *solver->cover.lines)};
         if (hulls_init(&solver->hulls, points, rules->qmin_y, rules->qmax_y, points->count) && solver->reach &&
-            solver->start_of && solver->deadlines.position)
+            solver->cover.lines) {
+            solver->start_of = solver->reach + ROW;
+            solver->deadlines.position = solver->reach + 2 * ROW;
+            solver->cover.place = solver->reach + 3 * ROW;
             return solver;
+        }
     }
     solver_free(solver);
     diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
@@ -461,7 +417,8 @@ static int cover_with_fewest(struct solver *solver, double max_err, int most, st
             break;
         if (solver->deadlines.segments != most)
             find_deadlines(solver, max_err, most);
-        if (is_overdue(solver, 0, 0, max_err, most))
+        begin_cover(solver, max_err, most);
+        if (cover_is_late(&solver->cover, 0, 0))
             continue;
         const bool covered = cover_all(solver, max_err, most);
         *proven &= solver->cover.complete;

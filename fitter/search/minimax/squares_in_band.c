@@ -3,15 +3,12 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bounded_line.h"
+#include "search/knot_moves.h"
 
-enum {
-    MOVES = 3,     /* of a knot in a round: none, to the left, to the right */
-    STAY = 0,      /* the one that is none */
-    FIRST_STEP = 8 /* shares of a mean segment */
-};
+enum { STAY, LEFT, RIGHT, MOVES }; /* of a knot in a round */
+enum { FIRST_STEP = 8 };           /* shares of a mean segment */
 
 /* Points of the ranges that are looked at: some hundred rounds over 10 bits, all there are over 14. Of 16 bits and more
  * it is the rounds of large steps, which gain most; all others gain 1 % of the RMS error, in three times the time that
@@ -36,12 +33,10 @@ struct program {
     const struct points *points;
     const struct line_rules *rules;
     double max_err;
-    int segments;
-    int64_t left;          /* of MOST_POINTS */
-    int *place;            /* segments + 1 of the incumbent */
-    struct choice *choice; /* of this round and of the last, by segment */
+    int64_t left;            /* of MOST_POINTS */
+    struct knot_moves knots; /* of the incumbent */
+    struct choice *choice;   /* of this round and of the last, by segment */
     struct choice *last;
-    signed char (*from)[MOVES]; /* the best move of a segment's first place, by that of its last */
 };
 
 /* The best line found between two places. Where it is off by more between the points than at them, a second one is held
@@ -62,69 +57,60 @@ static struct line fit_range(const struct program *program, int begin, int end, 
     return (struct line){.cost = INFINITY};
 }
 
-/* The same, unless it is known from the last round. */
-static struct range range_of(struct program *program, int m, int begin, int end)
+/* The range between two places, where it is one of those of a choice, with a line. */
+static const struct range *known_range(const struct choice *choice, int begin, int end)
 {
-    const struct range *last = &program->last[m].at[0][0];
-    for (int i = 0; i < MOVES * MOVES; i++)
-        if (last[i].begin == begin && last[i].end == end && isfinite(last[i].line.cost))
-            return last[i];
-    struct range range = {begin, end, {.cost = INFINITY}};
-    if (begin < end) {
-        range.line = fit_range(program, begin, end, LINE_QUICK);
-        program->left -= points_at(program->points, end) - points_at(program->points, begin);
+    for (int i = 0; i < MOVES * MOVES; i++) {
+        const struct range *range = &choice->at[i / MOVES][i % MOVES];
+        if (range->begin == begin && range->end == end && isfinite(range->line.cost))
+            return range;
     }
-    return range;
+    return NULL;
 }
 
-/* Where a knot goes; the ends stay, and so do knots that would leave the codes. */
-static int moved(const struct program *program, int m, int move, int step)
+/* What a range costs; its line is found unless it is known from the last round. */
+static double cost_of_range(void *context, int m, int begin_move, int end_move, int begin, int end)
 {
-    static const int direction[MOVES] = {0, -1, 1};
-    const int place = program->place[m] + direction[move] * step;
-    const bool fixed = m == 0 || m == program->segments;
-    return fixed || place <= 0 || place >= program->place[program->segments] ? program->place[m] : place;
+    struct program *program = context;
+    struct range *range = &program->choice[m].at[begin_move][end_move];
+    const struct range *last = known_range(&program->last[m], begin, end);
+    *range = last ? *last : (struct range){begin, end, fit_range(program, begin, end, LINE_QUICK)};
+    if (!last)
+        program->left -= points_at(program->points, end) - points_at(program->points, begin);
+    return range->line.cost;
+}
+
+/* Forgets the ranges of a segment. */
+static void clear(struct choice *choice)
+{
+    for (int i = 0; i < MOVES * MOVES; i++)
+        choice->at[i / MOVES][i % MOVES] = (struct range){-1, -1, {.cost = INFINITY}};
 }
 
 /* Tries every knot at its three places; returns whether the table got better. */
 static bool improve(struct program *program, int step)
 {
-    const int segments = program->segments;
-    double cost[MOVES] = {0, 0, 0}, before = 0;
+    const struct knot_moves *knots = &program->knots;
     struct choice *const swap = program->last;
+    double before = 0;
     program->last = program->choice;
     program->choice = swap;
-    for (int m = 0; m < segments; m++) {
-        double sum[MOVES] = {INFINITY, INFINITY, INFINITY};
-        for (int k = 0; k < MOVES; k++)
-            for (int i = 0; i < MOVES; i++) {
-                struct range *range = &program->choice[m].at[i][k];
-                const int begin = moved(program, m, i, step), end = moved(program, m + 1, k, step);
-                const bool again =
-                    (i != STAY && begin == program->place[m]) || (k != STAY && end == program->place[m + 1]);
-                *range = again ? (struct range){begin, end, {.cost = INFINITY}} : range_of(program, m, begin, end);
-                if (cost[i] + range->line.cost < sum[k] * (1 - TIE)) {
-                    sum[k] = cost[i] + range->line.cost;
-                    program->from[m][k] = (signed char)i;
-                }
-            }
+    for (int m = 0; m < knots->segments; m++)
+        clear(&program->choice[m]);
+    const double cost = knot_moves_try(knots, step);
+    for (int m = 0; m < knots->segments; m++)
         before += program->choice[m].at[STAY][STAY].line.cost;
-        memcpy(cost, sum, sizeof cost);
-    }
-    if (!(cost[STAY] < before * (1 - LEAST_GAIN)))
+    if (!(cost < before * (1 - LEAST_GAIN)))
         return false;
-    for (int m = segments - 1, k = STAY; m >= 0; m--) {
-        const int i = program->from[m][k];
-        program->place[m] = program->choice[m].at[i][k].begin;
-        program->choice[m].at[STAY][STAY] = program->choice[m].at[i][k];
-        k = i;
-    }
+    knot_moves_take(knots, step);
+    for (int m = 0; m < knots->segments; m++)
+        program->choice[m].at[STAY][STAY] = *known_range(&program->choice[m], knots->place[m], knots->place[m + 1]);
     return true;
 }
 
 static void search(struct program *program)
 {
-    const int mean = program->place[program->segments] / program->segments;
+    const int mean = program->knots.end / program->knots.segments;
     int step = 1;
     while (step * FIRST_STEP < mean)
         step *= 2;
@@ -136,15 +122,13 @@ static void search(struct program *program)
 /* The incumbent is a choice of the first round; its lines stay where the fit finds only worse ones. */
 static void start(struct program *program, const struct minimax *table)
 {
-    for (int m = 0; m < program->segments; m++) {
-        const int begin = program->place[m], end = program->place[m + 1];
+    for (int m = 0; m < program->knots.segments; m++) {
+        const int begin = program->knots.place[m], end = program->knots.place[m + 1];
         struct line kept = table->lines[m];
         kept.cost = line_cost_below(program->rules, program->points, table->knots[m], table->knots[m + 1], &kept, NULL,
                                     INFINITY);
         const struct line fitted = fit_range(program, begin, end, LINE_QUICK);
-        for (int i = 0; i < MOVES; i++)
-            for (int k = 0; k < MOVES; k++)
-                program->choice[m].at[i][k] = (struct range){-1, -1, {.cost = INFINITY}};
+        clear(&program->choice[m]);
         program->choice[m].at[STAY][STAY] =
             (struct range){begin, end, fitted.cost <= kept.cost * (1 + TIE) ? fitted : kept};
     }
@@ -153,7 +137,7 @@ static void start(struct program *program, const struct minimax *table)
 /* Lines stay where a thorough fit finds only worse ones. */
 static void take(const struct program *program, struct minimax *table)
 {
-    for (int m = 0; m < program->segments; m++) {
+    for (int m = 0; m < program->knots.segments; m++) {
         const struct range *range = &program->choice[m].at[STAY][STAY];
         const struct line fitted = fit_range(program, range->begin, range->end, LINE_THOROUGH);
         table->knots[m] = points_at(program->points, range->begin);
@@ -164,20 +148,28 @@ static void take(const struct program *program, struct minimax *table)
 int squares_in_band(const struct points *points, const struct line_rules *rules, double max_err, struct minimax *table,
                     struct diag *diag)
 {
+    static const int moves[MOVES] = {[STAY] = 0, [LEFT] = -1, [RIGHT] = 1};
     const size_t count = (size_t)table->segments;
-    struct program program = {points,
-                              rules,
-                              max_err,
-                              table->segments,
-                              MOST_POINTS,
-                              malloc((count + 1) * sizeof *program.place),
-                              malloc(count * sizeof *program.choice),
-                              malloc(count * sizeof *program.last),
-                              malloc(count * sizeof *program.from)};
+    struct program program = {.points = points,
+                              .rules = rules,
+                              .max_err = max_err,
+                              .left = MOST_POINTS,
+                              .knots = {.segments = table->segments,
+                                        .place = malloc((count + 1) * sizeof *program.knots.place),
+                                        .end = points_places(points),
+                                        .moves = moves,
+                                        .count = MOVES,
+                                        .stay = STAY,
+                                        .tie = TIE,
+                                        .cost = cost_of_range,
+                                        .context = &program,
+                                        .from = malloc(count * sizeof *program.knots.from)},
+                              .choice = malloc(count * sizeof *program.choice),
+                              .last = malloc(count * sizeof *program.last)};
     diag->code = EXIT_DONE;
-    if (program.place && program.choice && program.last && program.from) {
+    if (program.knots.place && program.choice && program.last && program.knots.from) {
         for (size_t m = 0; m <= count; m++)
-            program.place[m] = points_place_before(points, table->knots[m]);
+            program.knots.place[m] = points_place_before(points, table->knots[m]);
         start(&program, table);
         if (!points->grid_whole)
             search(&program);
@@ -185,9 +177,9 @@ int squares_in_band(const struct points *points, const struct line_rules *rules,
     } else {
         diag_set(diag, EXIT_IO, "out of memory for %d segments", table->segments);
     }
-    free(program.place);
+    free(program.knots.place);
     free(program.choice);
     free(program.last);
-    free(program.from);
+    free(program.knots.from);
     return diag->code;
 }

@@ -9,7 +9,6 @@
 
 #include "one_shift.h"
 #include "real_bound.h"
-#include "rounding_floor.h"
 #include "search/real_line_fit.h"
 #include "search/rounding.h"
 
@@ -112,19 +111,20 @@ static double clipped_real_cost(const struct squares *table, int begin, int end)
     return cost;
 }
 
-static double mass_of(const struct points *points)
+/* What rounding costs at least: every target met by its nearest code. */
+static double floor_of(const struct points *points)
 {
-    double mass = 0;
+    double floor = 0;
     for (int k = 0; k < points->count; k++)
-        mass += points->mass[k];
-    return mass;
+        floor += points_floor(points, k);
+    return floor;
 }
 
 /* Real lines that cost more are of no use: those that a better table rounds do not, as a rounded value lies within 1/2
  * of a real one, and the real lines on the knots of the incumbent are better. */
 static double real_ceiling(const struct squares *table)
 {
-    const double mass = mass_of(table->points), root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
+    const double mass = points_mass(table->points), root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
     double cost = 0;
     for (int m = 0; m < table->exact.segments; m++)
         cost += clipped_real_cost(table, table->knots[m], table->knots[m + 1]);
@@ -179,13 +179,12 @@ int squares_bound(struct squares *table, struct diag *diag)
     const struct line_rules *rules = table->rules;
     const bool movable = !points->grid;
     const int most = points->exhaustive ? ROUNDS : movable ? ROUNDS - 1 : 0, rounds = table->is_trial ? 0 : most;
-    const double mass = mass_of(points);
-    double *floor_sum = rounding_floor_sums(points);
+    const double mass = points_mass(points), floor = floor_of(points);
     int *knots = malloc(((size_t)count + 1) * sizeof *knots);
     int *near = malloc(((size_t)count * 3 + 1) * sizeof *near);
     struct line *lines = malloc((size_t)count * sizeof *lines);
     diag->code = EXIT_DONE;
-    if (!floor_sum || !knots || !near || !lines) {
+    if (!knots || !near || !lines) {
         diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", count);
         goto done;
     }
@@ -193,7 +192,7 @@ int squares_bound(struct squares *table, struct diag *diag)
     for (int m = 0; m < count; m++)
         table->exact.cost +=
             line_cost_below(rules, points, table->knots[m], table->knots[m + 1], &table->lines[m], NULL, INFINITY);
-    table->exact.lower_bound = floor_sum[points->count];
+    table->exact.lower_bound = floor;
     for (int round = movable ? 1 : ROUNDS - 1; round <= rounds && table->exact.lower_bound < table->exact.cost;
          round++) {
         if (points_out_of_time(points))
@@ -205,7 +204,7 @@ int squares_bound(struct squares *table, struct diag *diag)
         if (real_bound(points, rules->qmin_y, rules->qmax_y, count, real_ceiling(table), near, note_bends(table, near),
                        cells, &bound, diag))
             goto done;
-        const double lower = integer_cost_bound(bound.cost, mass / 4, floor_sum[points->count]);
+        const double lower = integer_cost_bound(bound.cost, mass / 4, floor);
         table->exact.lower_bound = fmax(table->exact.lower_bound, lower);
         if (!movable && NEAR * lower < table->exact.cost)
             break;
@@ -215,7 +214,6 @@ int squares_bound(struct squares *table, struct diag *diag)
     }
     table->exact.lower_bound = fmin(table->exact.lower_bound, table->exact.cost);
 done:
-    free(floor_sum);
     free(knots);
     free(near);
     free(lines);

@@ -121,7 +121,7 @@ static void take_bound(struct improvement *work, double cost)
 {
     struct exact *exact = work->exact;
     double lower = cost < INFINITY ? cost : work->program.ceiling;
-    if (!work->program.slopes.complete) {
+    if (!work->program.slopes.work.complete) {
         program_raise_bounds(&work->program);
         lower = least_of_all(&work->program);
     }
@@ -143,16 +143,16 @@ static bool run_pass(struct improvement *work, const struct pass *pass)
         program->ceiling = just_above(exact->cost);
         const int64_t most = was_optimal ? FEWER_SEGMENTS : pass->steps;
         const double cost = program_solve(program, pass->samples, most < work->left ? most : work->left);
-        work->left -= program->slopes.steps;
-        if (program->slopes.out_of_memory)
+        work->left -= program->slopes.work.steps;
+        if (program->slopes.work.out_of_memory)
             return false;
         again = take_table(work, cost) && pass->radius > 0 && !exact_is_optimal(exact);
         if (pass->stage != EXACT_ALL)
             continue;
-        exact->complete |= program->slopes.complete;
+        exact->complete |= program->slopes.work.complete;
         if (!work->wide_sums)
             take_bound(work, cost);
-        if (exact_is_optimal(exact) && (was_optimal || program->slopes.complete))
+        if (exact_is_optimal(exact) && (was_optimal || program->slopes.work.complete))
             return false;
     }
     return true;
@@ -165,10 +165,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     struct improvement work = {
         .exact = exact, .knots = knots, .lines = lines, .wide_sums = given->accumulator_bits > 32};
     struct line_program *program = &work.program;
-    double mass = 0;
-    for (int k = 0; k < points->count; k++)
-        mass += points->mass[k];
-    const double all = square((double)(rules.qmax_y - rules.qmin_y) + 1) * mass;
+    const double all = square((double)(rules.qmax_y - rules.qmin_y) + 1) * points_mass(points);
     work.known = exact->cost < all;
     exact->cost = work.known ? exact->cost : all;
     if (program_init(program, points, &rules, segments, diag))
@@ -191,7 +188,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     exact->share = share;
     exact->complete |= exact_is_optimal(exact);
     exact->cost = work.known ? exact->cost : INFINITY;
-    if (program->slopes.out_of_memory)
+    if (program->slopes.work.out_of_memory)
         diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", points->count);
     else if (exact->found)
         program_give_bounds(program, exact->found);

@@ -42,9 +42,9 @@ static inline struct line_class line_class_of(const struct line_origin *lines)
 static inline void line_class_leave(const struct slope_scan *slopes, const struct course *course,
                                     struct line_class *class, double before, double at)
 {
-    const double near = (double)slopes->near_y - course->reference;
-    class->least = larger(class->least, slopes->rise > 0 ? near + 1 - at : near - before);
-    class->most = smaller(class->most, slopes->rise > 0 ? near - before : near - 1 - at);
+    const double near = (double)slopes->trial.near_y - course->reference;
+    class->least = larger(class->least, slopes->trial.rise > 0 ? near + 1 - at : near - before);
+    class->most = smaller(class->most, slopes->trial.rise > 0 ? near - before : near - 1 - at);
 }
 
 /* A real constant of the class costs at least this, less the sum of squares, times the mass: with the best there is. */
@@ -80,9 +80,9 @@ static inline double line_class_best(const struct course *course, const struct l
 static inline void line_class_reach(const struct slope_scan *slopes, const struct course *course,
                                     struct line_class *class, double code)
 {
-    const double far = (double)slopes->far_y - course->reference;
-    const double low = slopes->rise > 0 ? far - code : far - class->before + 1,
-                 high = slopes->rise > 0 ? far - class->before - 1 : far - code;
+    const double far = (double)slopes->trial.far_y - course->reference;
+    const double low = slopes->trial.rise > 0 ? far - code : far - class->before + 1,
+                 high = slopes->trial.rise > 0 ? far - class->before - 1 : far - code;
     double m;
     const double cost = line_class_best(course, class, low, high, &m);
     if (cost < course->paid_ahead && cost < class->past) {
@@ -96,19 +96,21 @@ static inline void line_class_record(struct slope_scan *slopes, const struct cou
                                      const struct line_class *class, int end, double m, double cost)
 {
     const int64_t constant = (int64_t)(m + course->reference);
-    if (cost < slopes->range[end].cost)
+    if (cost < slopes->from.range[end].cost)
         keep_line(slopes, end,
-                  phased(slopes) ? constant * pwl_shl64(1, slopes->n) + class->low - slopes->addend : constant, cost);
+                  phased(slopes) ? constant * pwl_shl64(1, slopes->trial.n) + class->low - slopes->trial.addend
+                                 : constant,
+                  cost);
 }
 
 /* Keeps the best line before the far limit at an end; returns its cost. */
 static inline double line_class_find(struct slope_scan *slopes, const struct course *course,
                                      const struct line_class *class, int end)
 {
-    const double last = (double)slopes->far_y - course->reference - class->before;
+    const double last = (double)slopes->trial.far_y - course->reference - class->before;
     double m;
-    const double cost = line_class_best(course, class, slopes->rise < 0 ? last + 1 : -LINE_CLASS_NONE,
-                                        slopes->rise > 0 ? last - 1 : LINE_CLASS_NONE, &m);
+    const double cost = line_class_best(course, class, slopes->trial.rise < 0 ? last + 1 : -LINE_CLASS_NONE,
+                                        slopes->trial.rise > 0 ? last - 1 : LINE_CLASS_NONE, &m);
     line_class_record(slopes, course, class, end, m, cost);
     return cost;
 }

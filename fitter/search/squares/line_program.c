@@ -14,7 +14,7 @@
 static bool find_spare(struct line_program *program, int i, const double *paid)
 {
     struct slope_scan *slopes = &program->slopes;
-    double *spare = slopes->spare, *known = program->known;
+    double *spare = slopes->from.spare, *known = program->known;
     int last = program->count;
     for (int j = i + 1; program->points->grid_whole && last == program->count && j < last; j++)
         last = program->is_knot[j] ? j : last;
@@ -22,11 +22,11 @@ static bool find_spare(struct line_program *program, int i, const double *paid)
         spare[j] = -INFINITY;
         known[j] = INFINITY;
     }
-    slopes->start = slopes->furthest = i;
+    slopes->from.start = slopes->from.furthest = i;
     for (int m = 1; m <= program->segments; m++) {
         const double *behind = entry(program->behind, program, m, 0), *most = entry(program->most, program, m, 0);
         double *ahead =
-            slopes->leaves ? program->ahead_any : program->ahead; /* no line starts where one leaves a limit */
+            slopes->from.leaves ? program->ahead_any : program->ahead; /* no line starts where one leaves a limit */
         if (!(paid[m] + *entry(ahead, program, program->segments - m + 1, i) < program->ceiling))
             continue;
         for (int j = i + 1; j <= last; j++)
@@ -34,16 +34,17 @@ static bool find_spare(struct line_program *program, int i, const double *paid)
         for (int j = i + 1; j <= last; j++)
             spare[j] = larger(smaller(known[j], most[j]) - paid[m], spare[j]);
     }
-    const double *off = program->off[slopes->way], *least = program_least(program, slopes->leaves, slopes->way, i);
+    const double *off = program->off[slopes->from.way],
+                 *least = program_least(program, slopes->from.leaves, slopes->from.way, i);
     for (int j = i + 1; j <= last; j++) {
-        const double off_limit = slopes->leaves ? off[j] - off[i] - program->over_error : 0;
+        const double off_limit = slopes->from.leaves ? off[j] - off[i] - program->over_error : 0;
         if (!program->is_knot[j] || !(program->floor_sum[j] - program->floor_sum[i] + off_limit < spare[j]) ||
             !(just_below(least[j]) < spare[j]))
             spare[j] = -INFINITY;
         else
-            slopes->furthest = j;
+            slopes->from.furthest = j;
     }
-    return slopes->furthest > i;
+    return slopes->from.furthest > i;
 }
 
 /* The real slope nearest on its grid, and its neighbours. */
@@ -61,12 +62,12 @@ static void try_near(struct line_program *program, double slope)
 static void try_seeds(struct line_program *program)
 {
     const struct points *points = program->points;
-    const int i = program->slopes.start;
+    const int i = program->slopes.from.start;
     if (i + 1 < program->count)
         try_near(program, rint(points->target[i + 1]) - rint(points->target[i]));
-    for (int j = i + 2; j <= program->slopes.furthest; j += 1 + (j - i) / 3) {
+    for (int j = i + 2; j <= program->slopes.from.furthest; j += 1 + (j - i) / 3) {
         const double slope = slope_windows_centre(program, j);
-        if (program->slopes.core[DOWN][j].excess > 0)
+        if (program->slopes.from.core[DOWN][j].excess > 0)
             try_near(program, isnan(slope) ? points->target[j - 1] - points->target[i] : slope);
     }
 }
@@ -74,8 +75,8 @@ static void try_seeds(struct line_program *program)
 /* Leaves out the last ends for which the windows hold no slope. */
 static void drop_ends(struct slope_scan *slopes)
 {
-    const struct window *up = slopes->window[UP], *down = slopes->window[DOWN];
-    for (int j = slopes->furthest; j > slopes->start; slopes->furthest = --j)
+    const struct window *up = slopes->from.window[UP], *down = slopes->from.window[DOWN];
+    for (int j = slopes->from.furthest; j > slopes->from.start; slopes->from.furthest = --j)
         if (up[j].low <= up[j].high || down[j].low <= down[j].high)
             break;
 }
@@ -84,9 +85,10 @@ static void drop_ends(struct slope_scan *slopes)
 static void keep_least(struct line_program *program)
 {
     struct slope_scan *slopes = &program->slopes;
-    for (int j = slopes->start + 1; j <= slopes->furthest; j++) {
-        const double least = slopes->spare[j] > -INFINITY ? smaller(slopes->range[j].cost, slopes->spare[j]) : 0;
-        slopes->least[j] = larger(slopes->least[j], least);
+    for (int j = slopes->from.start + 1; j <= slopes->from.furthest; j++) {
+        const double least =
+            slopes->from.spare[j] > -INFINITY ? smaller(slopes->from.range[j].cost, slopes->from.spare[j]) : 0;
+        slopes->from.least[j] = larger(slopes->from.least[j], least);
     }
 }
 
@@ -94,30 +96,32 @@ static void keep_least(struct line_program *program)
 static void scan_start(struct line_program *program, int samples)
 {
     struct slope_scan *slopes = &program->slopes;
-    const int i = slopes->start, furthest = slopes->furthest;
-    const bool complete = slopes->complete;
-    slopes->origin = program->rules->form == PWL_ANCHORED ? (int64_t)program->points->code[i] : program->rules->zp_x;
-    slopes->least = program_least(program, slopes->leaves, slopes->way, i);
+    const int i = slopes->from.start, furthest = slopes->from.furthest;
+    const bool complete = slopes->work.complete;
+    slopes->from.origin =
+        program->rules->form == PWL_ANCHORED ? (int64_t)program->points->code[i] : program->rules->zp_x;
+    slopes->from.least = program_least(program, slopes->from.leaves, slopes->from.way, i);
     slope_windows_sum_points(program, i);
-    slopes->complete = true;
-    if (!slopes->leaves) {
+    slopes->work.complete = true;
+    if (!slopes->from.leaves) {
         if (samples)
             slope_windows_find(program);
         slopes_try_flat(slopes);
         if (samples)
             try_seeds(program);
     }
-    for (int part = 0; part < (slopes->all || slopes->leaves || !slope_windows_hold_steep(program) ? 1 : 2); part++) {
-        slopes->apart = !slopes->all && part == 0;
+    for (int part = 0; part < (slopes->all || slopes->from.leaves || !slope_windows_hold_steep(program) ? 1 : 2);
+         part++) {
+        slopes->from.apart = !slopes->all && part == 0;
         const struct window window = slope_windows_find(program);
         drop_ends(slopes);
         slopes_try_all(slopes, window, samples ? (window.high - window.low) / samples : 0);
-        slopes->furthest = furthest;
+        slopes->from.furthest = furthest;
     }
-    slopes->apart = !slopes->all;
-    if (slopes->complete && !samples)
+    slopes->from.apart = !slopes->all;
+    if (slopes->work.complete && !samples)
         keep_least(program);
-    slopes->complete &= complete;
+    slopes->work.complete &= complete;
 }
 
 /* Least cost of the codes before k, once all ranges that end there are in. */
@@ -137,10 +141,10 @@ static void settle_costs(struct line_program *program, int k)
 static void find_costs(struct line_program *program)
 {
     const struct slope_scan *slopes = &program->slopes;
-    const int i = slopes->start;
+    const int i = slopes->from.start;
     program->first_end = program->count + 1;
-    for (int j = i + 1; j <= slopes->furthest; j++) {
-        program->cost[j] = program->is_knot[j] ? slopes->range[j].cost : INFINITY;
+    for (int j = i + 1; j <= slopes->from.furthest; j++) {
+        program->cost[j] = program->is_knot[j] ? slopes->from.range[j].cost : INFINITY;
         if (program->cost[j] < INFINITY) {
             program->first_end = j < program->first_end ? j : program->first_end;
             program->last_end = j;
@@ -190,8 +194,8 @@ static void start_lines(struct line_program *program, int k, int samples)
         next = smaller(next, *entry(program->behind, program, m - 1, k + 1));
         program->paid[m] = may_wait && no_more_than(next, here + floor) ? INFINITY : here;
     }
-    slopes->leaves = false;
-    slopes->range = range_of(program, k, 0);
+    slopes->from.leaves = false;
+    slopes->from.range = range_of(program, k, 0);
     if (!find_spare(program, k, program->paid))
         return;
     scan_start(program, samples);
@@ -216,9 +220,9 @@ static void leave_limit(struct line_program *program, enum direction way, int k,
         waiting[m].paid += pays;
         program->paid[m] = waiting[m].cost;
     }
-    slopes->leaves = true;
-    slopes->way = way;
-    slopes->range = program->left;
+    slopes->from.leaves = true;
+    slopes->from.way = way;
+    slopes->from.range = program->left;
     for (int j = k + 1; j <= program->count; j++)
         program->left[j].cost = INFINITY;
     if (!find_spare(program, k, program->paid))
@@ -235,8 +239,8 @@ static void leave_limit(struct line_program *program, enum direction way, int k,
 double program_solve(struct line_program *program, int samples, int64_t most_steps)
 {
     struct slope_scan *slopes = &program->slopes;
-    slopes->steps = 0;
-    slopes->complete = true;
+    slopes->work.steps = 0;
+    slopes->work.complete = true;
     const size_t cells = ((size_t)program->segments + 1) * ((size_t)program->count + 1);
     for (size_t c = 0; c < cells; c++)
         program->behind[c] = INFINITY;
@@ -247,18 +251,18 @@ double program_solve(struct line_program *program, int samples, int64_t most_ste
                         program->ceiling - *entry(program->ahead, program, program->segments - m, k));
     for (int m = 0; m <= program->segments; m++)
         program->waiting[UP][m] = program->waiting[DOWN][m] = (struct waiting){.cost = INFINITY};
-    for (int k = 0; k <= program->count && !slopes->out_of_memory; k++) {
-        slopes->most_steps = slopes->steps + most_steps / (samples ? program->count : program->shares);
-        slopes->most_steps = slopes->most_steps < most_steps ? slopes->most_steps : most_steps;
+    for (int k = 0; k <= program->count && !slopes->work.out_of_memory; k++) {
+        slopes->work.most_steps = slopes->work.steps + most_steps / (samples ? program->count : program->shares);
+        slopes->work.most_steps = slopes->work.most_steps < most_steps ? slopes->work.most_steps : most_steps;
         if (points_out_of_time(program->points))
-            slopes->most_steps = 0;
+            slopes->work.most_steps = 0;
         settle_costs(program, k);
-        for (enum direction way = UP; slopes->apart && k > 0 && k < program->count && way < DIRECTIONS; way++)
+        for (enum direction way = UP; slopes->from.apart && k > 0 && k < program->count && way < DIRECTIONS; way++)
             leave_limit(program, way, k, samples);
         if (k < program->count && program->is_knot[k])
             start_lines(program, k, samples);
     }
-    slopes->complete &= slopes->steps <= most_steps;
+    slopes->work.complete &= slopes->work.steps <= most_steps;
     for (size_t c = 0; c < cells; c++)
         program->upper[c] = smaller(program->upper[c], program->behind[c]);
     const double cost = *entry(program->behind, program, program->segments, program->count);
@@ -357,9 +361,9 @@ static size_t lay_out(struct line_program *program, char *memory)
         TAKE(program->off[way], row);
         TAKE(program->waiting[way], layers);
         TAKE(program->least_left[way], row * row);
-        TAKE(slopes->window[way], row);
-        TAKE(slopes->core[way], row);
-        TAKE(slopes->leaving[way], row);
+        TAKE(slopes->from.window[way], row);
+        TAKE(slopes->from.core[way], row);
+        TAKE(slopes->from.leaving[way], row);
     }
     TAKE(program->floor_sum, row);
     TAKE(program->is_knot, row + 1);
@@ -377,10 +381,10 @@ static size_t lay_out(struct line_program *program, char *memory)
     TAKE(program->ahead, layers * row);
     TAKE(program->range, row * row);
     TAKE(program->least, row * row);
-    TAKE(slopes->spare, row);
-    TAKE(slopes->ceiling, row);
-    TAKE(slopes->useful, row);
-    TAKE(slopes->code, row);
+    TAKE(slopes->from.spare, row);
+    TAKE(slopes->trial.ceiling, row);
+    TAKE(slopes->trial.useful, row);
+    TAKE(slopes->trial.code, row);
 #undef TAKE
     return used;
 }
@@ -388,7 +392,7 @@ static size_t lay_out(struct line_program *program, char *memory)
 void program_free(struct line_program *program)
 {
     free(program->memory);
-    free(program->slopes.singles);
+    free(program->slopes.work.singles);
 }
 
 int program_init(struct line_program *program, const struct points *points, const struct line_rules *rules,

@@ -3,12 +3,8 @@
 #ifndef PWLC_PROGRAM_STATE_H
 #define PWLC_PROGRAM_STATE_H
 
+#include "moments.h"
 #include "slope_lines.h"
-
-/* Weighted sums relative to the point they start from. */
-struct moment_sums {
-    double w, x, y, xx, xy, yy;
-};
 
 /* A line that has been at a limit since its start. */
 struct waiting {

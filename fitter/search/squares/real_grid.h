@@ -7,28 +7,9 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "moments.h"
 #include "search/line.h"
 #include "search/points.h"
-
-/* Moments of a set of points about their own means, so that nothing cancels. */
-struct moments {
-    double w, x, y, xx, xy, yy;
-};
-
-/* Source: T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample
- * variances", 1979. */
-static inline struct moments merge(struct moments a, struct moments b)
-{
-    if (a.w <= 0)
-        return b;
-    const double w = a.w + b.w, dx = b.x - a.x, dy = b.y - a.y, share = b.w / w, both = a.w * share;
-    return (struct moments){.w = w,
-                            .x = a.x + dx * share,
-                            .y = a.y + dy * share,
-                            .xx = a.xx + b.xx + dx * dx * both,
-                            .xy = a.xy + b.xy + dx * dy * both,
-                            .yy = a.yy + b.yy + dy * dy * both};
-}
 
 enum { LOW, HIGH, LIMITS };
 

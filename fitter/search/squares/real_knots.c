@@ -3,40 +3,34 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Running least squares of a range that grows downwards from its last point, relative to that point, so that no
- * digits are lost far from zero. */
+#include "moments.h"
+#include "search/knot_moves.h"
+
+/* Least squares of a range that grows downwards from its last point. */
 struct running {
-    double x0, y0;
-    double w, x, y, xx, xy, yy;
+    const struct points *points;
+    int last;
+    int begin;               /* the first point that is counted */
+    struct moment_sums sums; /* relative to the last point, so that no digits are lost far from zero */
 };
 
-static void running_start(struct running *r, const struct points *points, int last)
+static struct running running_from(const struct points *points, int end)
 {
-    memset(r, 0, sizeof *r);
-    r->x0 = points->code[last];
-    r->y0 = points->target[last];
+    return (struct running){.points = points, .last = end - 1, .begin = end};
 }
 
-static void running_add(struct running *r, const struct points *points, int k)
+/* Counts the points from `begin` on, too; returns the sum of squared residuals of the best real line. */
+static double running_cost(struct running *r, int begin)
 {
-    const double w = points->weight[k], x = points->code[k] - r->x0, y = points->target[k] - r->y0;
-    r->w += w;
-    r->x += w * x;
-    r->y += w * y;
-    r->xx += w * x * x;
-    r->xy += w * x * y;
-    r->yy += w * y * y;
-}
-
-/* Sum of squared residuals of the best real line. */
-static double running_cost(const struct running *r)
-{
-    if (r->w <= 0)
-        return 0;
-    const double xx = r->xx - r->x * r->x / r->w, xy = r->xy - r->x * r->y / r->w, yy = r->yy - r->y * r->y / r->w;
-    return fmax(0, xx > 0 ? yy - xy * xy / xx : yy);
+    const struct points *points = r->points;
+    while (r->begin > begin) {
+        const int k = --r->begin;
+        moment_sums_add(&r->sums, points->weight[k], points->code[k] - points->code[r->last],
+                        points->target[k] - points->target[r->last]);
+    }
+    const struct moments m = moments_between(&(struct moment_sums){0}, &r->sums);
+    return m.w > 0 ? fmax(0, m.xx > 0 ? m.yy - m.xy * m.xy / m.xx : m.yy) : 0;
 }
 
 /* Places at equal steps of cumulative bend, at least one apart. */
@@ -52,15 +46,6 @@ static void spread_by_bend(const struct points *points, int pieces, int *chosen)
     }
 }
 
-static double real_cost(const struct points *points, int begin, int end)
-{
-    struct running sums;
-    running_start(&sums, points, end - 1);
-    for (int k = end - 1; k >= begin; k--)
-        running_add(&sums, points, k);
-    return running_cost(&sums);
-}
-
 /* Dynamic programming: knots are candidates, on entry those of some table, whose cost is the ceiling, then those of the
  * best one. */
 static int solve(const struct points *points, int segments, const int *candidate, int candidates, int *knots,
@@ -74,8 +59,10 @@ static int solve(const struct points *points, int segments, const int *candidate
         diag_set(diag, EXIT_IO, "out of memory for %d segments", segments);
         goto done;
     }
-    for (int m = 0; m < segments; m++)
-        ceiling += real_cost(points, candidate[knots[m]], candidate[knots[m + 1]]);
+    for (int m = 0; m < segments; m++) {
+        struct running running = running_from(points, candidate[knots[m + 1]]);
+        ceiling += running_cost(&running, candidate[knots[m]]);
+    }
     for (int m = 0; m <= segments; m++)
         least[(size_t)m * row] = m ? INFINITY : 0;
     for (int j = 1, given = 0; j <= candidates; j++) {
@@ -84,13 +71,10 @@ static int solve(const struct points *points, int segments, const int *candidate
         given += knots[given + 1] < j;
         const int kept = knots[given + 1] == j ? knots[given] : j - 1;
         int lowest = j;
-        struct running sums;
-        running_start(&sums, points, candidate[j] - 1);
+        struct running running = running_from(points, candidate[j]);
         do {
             lowest--;
-            for (int k = candidate[lowest + 1] - 1; k >= candidate[lowest]; k--)
-                running_add(&sums, points, k);
-            range[lowest] = running_cost(&sums);
+            range[lowest] = running_cost(&running, candidate[lowest]);
         } while (lowest > 0 && (range[lowest] <= ceiling || lowest > kept));
         least[j] = INFINITY;
         for (int m = 1; m <= segments; m++) {
@@ -115,51 +99,45 @@ done:
     return diag->code;
 }
 
-enum { NEARBY = 3, CHOICES = 2 * NEARBY + 1 };
-
-/* Moves every inner knot to one of CHOICES points `step` apart, all chosen together. Returns whether any moved. */
-static bool move_knots(const struct points *points, int segments, int *knots, int step)
+/* Real least squares between two points. Segments of one end come one after the other, each a little longer. */
+static double cost_between(void *context, int m, int begin_move, int end_move, int begin, int end)
 {
-    double before[CHOICES] = {0}, after[CHOICES];
-    unsigned char from[PWL_MAX_SEGMENTS + 1][CHOICES];
-    for (int m = 1; m <= segments; m++) {
-        const int begins = m == 1 ? 0 : NEARBY, ends = m == segments ? 0 : NEARBY;
-        for (int e = -ends; e <= ends; e++) {
-            const int end = knots[m] + e * step;
-            struct running sums;
-            double *least = &after[e + ends];
-            *least = INFINITY;
-            if (end < 1 || (m < segments && end >= points_starts(points)))
-                continue;
-            int k = end - 1;
-            running_start(&sums, points, k);
-            for (int b = begins; b >= -begins; b--) {
-                const int begin = knots[m - 1] + b * step;
-                if (begin >= end || begin < 0 || (m > 1 && begin < 1))
-                    continue;
-                for (; k >= begin; k--)
-                    running_add(&sums, points, k);
-                const double total = before[b + begins] + running_cost(&sums);
-                if (total < *least) {
-                    *least = total;
-                    from[m][e + ends] = (unsigned char)(b + begins);
-                }
-            }
-        }
-        memcpy(before, after, sizeof before);
-    }
-    bool moved = false;
-    for (int m = segments, choice = 0; m > 1 && before[0] < INFINITY; m--) {
-        choice = from[m][choice];
-        moved |= choice != NEARBY;
-        knots[m - 1] += (choice - NEARBY) * step;
-    }
-    return moved;
+    struct running *running = context;
+    (void)m, (void)begin_move, (void)end_move;
+    if (running->last != end - 1 || running->begin < begin)
+        *running = running_from(running->points, end);
+    return running_cost(running, begin);
+}
+
+/* Moves every inner knot to one of some points nearby, by steps that halve. */
+static int move_knots(const struct points *points, int segments, int *knots, int step, struct diag *diag)
+{
+    enum { ROUNDS = 12 };
+    enum { STAY = 3 };
+    static const int moves[KNOT_MOVES] = {3, 2, 1, [STAY] = 0, -1, -2, -3};
+    struct running running = {.points = points, .last = -1};
+    const struct knot_moves all = {.segments = segments,
+                                   .place = knots,
+                                   .end = points_starts(points),
+                                   .moves = moves,
+                                   .count = KNOT_MOVES,
+                                   .stay = STAY,
+                                   .cost = cost_between,
+                                   .context = &running,
+                                   .from = malloc((size_t)segments * sizeof *all.from)};
+    if (!all.from)
+        return diag_set(diag, EXIT_IO, "out of memory for %d segments", segments);
+    for (; step >= 1; step /= 2)
+        for (int round = 0; round < ROUNDS && knot_moves_try(&all, step) < INFINITY && knot_moves_take(&all, step);
+             round++)
+            ;
+    free(all.from);
+    return diag->code;
 }
 
 int knots_least_squares(const struct points *points, int segments, int *knots, struct diag *diag)
 {
-    enum { CANDIDATES = 1024, PER_SEGMENT = 6, MOST_SOLVED = 1024, ROUNDS = 12 };
+    enum { CANDIDATES = 1024, PER_SEGMENT = 6, MOST_SOLVED = 1024 };
     int candidates = PER_SEGMENT * segments > CANDIDATES ? PER_SEGMENT * segments : CANDIDATES;
     const int places = points_places(points);
     candidates = points->grid || places < candidates ? places : candidates;
@@ -185,8 +163,5 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
     free(grid);
     if (diag->code || points->grid || (segments <= MOST_SOLVED && candidates == places))
         return diag->code;
-    for (; step >= 1; step /= 2)
-        for (int round = 0; round < ROUNDS && move_knots(points, segments, knots, step); round++)
-            ;
-    return EXIT_DONE;
+    return move_knots(points, segments, knots, step, diag);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/integers.h"
-#include "rounding_floor.h"
 
 /* The least-squares line of some points. */
 struct fitted {

@@ -18,7 +18,7 @@ struct offset_interval {
     int64_t reference, before;   /* before: v at the code before */
     double paid;                 /* cost of being at the near limit at all codes so far */
     struct single_offset past;   /* the best line that has run into the far limit */
-    int first, count;            /* its lines in slopes->singles */
+    int first, count;            /* its lines in slopes->work.singles */
 };
 
 /* The code of constant c at point k before saturation. */
@@ -27,8 +27,8 @@ static int64_t raw_at(const struct slope_scan *slopes, const struct offset_inter
 {
     if (!interval->tied)
         return v + c;
-    const int64_t bias = c * pwl_shl64(1, slopes->n) + interval->low - slopes->addend;
-    return pwl_shr64(product_at(slopes, k) + bias, slopes->n, (int)slopes->rules->rounding);
+    const int64_t bias = c * pwl_shl64(1, slopes->trial.n) + interval->low - slopes->trial.addend;
+    return pwl_shr64(product_at(slopes, k) + bias, slopes->trial.n, (int)slopes->rules->rounding);
 }
 
 /* Cost of code y at point k; INFINITY where the point is fixed to another. */
@@ -44,39 +44,39 @@ static double cost_at(const struct slope_scan *slopes, int k, int64_t y)
 static void constant_limits(const struct slope_scan *slopes, const struct offset_interval *interval, int64_t *low,
                             int64_t *high)
 {
-    if (slopes->is_safe) {
+    if (slopes->trial.is_safe) {
         *low = -(INT64_C(1) << 50);
         *high = INT64_C(1) << 50;
     } else if (phased(slopes)) {
-        *low = -floor_shr(-(interval->least + slopes->addend - (interval->high - 1)), slopes->n);
-        *high = floor_shr(interval->most + slopes->addend - interval->low, slopes->n);
+        *low = -floor_shr(-(interval->least + slopes->trial.addend - (interval->high - 1)), slopes->trial.n);
+        *high = floor_shr(interval->most + slopes->trial.addend - interval->low, slopes->trial.n);
     } else {
-        *low = interval->least * slopes->unit;
-        *high = interval->most * slopes->unit;
+        *low = interval->least * slopes->trial.unit;
+        *high = interval->most * slopes->trial.unit;
     }
 }
 
 static int64_t offset_of(const struct slope_scan *slopes, const struct offset_interval *interval, int64_t c)
 {
     if (!phased(slopes))
-        return c / slopes->unit;
-    const int64_t offset = c * pwl_shl64(1, slopes->n) + interval->low - slopes->addend;
+        return c / slopes->trial.unit;
+    const int64_t offset = c * pwl_shl64(1, slopes->trial.n) + interval->low - slopes->trial.addend;
     return offset < interval->least ? interval->least : offset;
 }
 
 static void record(struct slope_scan *slopes, const struct offset_interval *interval, int end, int64_t c, double cost)
 {
-    if (cost < slopes->range[end].cost)
+    if (cost < slopes->from.range[end].cost)
         keep_line(slopes, end, offset_of(slopes, interval, c), cost);
 }
 
 /* Whether some offset keeps every step within its type at X; narrows the offsets to those. */
 static bool provable_at(const struct slope_scan *slopes, struct offset_interval *interval, int64_t x)
 {
-    if (slopes->is_safe)
+    if (slopes->trial.is_safe)
         return true;
     const struct integers before = {interval->least, interval->most},
-                          provable = line_offsets_at(slopes->rules, slopes->q_b, slopes->n, x, before);
+                          provable = line_offsets_at(slopes->rules, slopes->trial.q_b, slopes->trial.n, x, before);
     interval->least = provable.low;
     interval->most = provable.high;
     return interval->least <= interval->most;
@@ -86,20 +86,20 @@ static void push(struct slope_scan *slopes, struct offset_interval *interval, in
 {
     enum { MOST = 1 << 16 };
     if (interval->count == MOST) { /* outputs of many bits, of which few errors are small */
-        slopes->complete = false;
+        slopes->work.complete = false;
         return;
     }
-    if (interval->first + interval->count == slopes->room) {
-        const int room = 2 * slopes->room + 256;
-        struct single_offset *singles = realloc(slopes->singles, (size_t)room * sizeof *singles);
+    if (interval->first + interval->count == slopes->work.room) {
+        const int room = 2 * slopes->work.room + 256;
+        struct single_offset *singles = realloc(slopes->work.singles, (size_t)room * sizeof *singles);
         if (!singles) {
-            slopes->out_of_memory = true;
+            slopes->work.out_of_memory = true;
             return;
         }
-        slopes->singles = singles;
-        slopes->room = room;
+        slopes->work.singles = singles;
+        slopes->work.room = room;
     }
-    slopes->singles[interval->first + interval->count++] = (struct single_offset){c, cost};
+    slopes->work.singles[interval->first + interval->count++] = (struct single_offset){c, cost};
 }
 
 /* Cost so far of an unsaturated constant. */
@@ -133,7 +133,7 @@ static void constants_near(const struct slope_scan *slopes, int k, int64_t v, do
     if (slopes->points->served && points_cost(slopes->points, k, (double)slopes->rules->qmax_y) < limit)
         y_high = (double)slopes->rules->qmax_y;
     /* In steps of a unit a line may miss a limit and lie beyond it. */
-    const int64_t beyond = slopes->unit - 1;
+    const int64_t beyond = slopes->trial.unit - 1;
     const int64_t least = (int64_t)y_low - v - (y_low == (double)slopes->rules->qmin_y ? beyond : 0),
                   most = (int64_t)y_high - v + (y_high == (double)slopes->rules->qmax_y ? beyond : 0);
     *low = least > *low ? least : *low;
@@ -143,22 +143,24 @@ static void constants_near(const struct slope_scan *slopes, int k, int64_t v, do
 /* Lines that were at the near limit at all codes since the start, and leave it at k. */
 static void leave_limit(struct slope_scan *slopes, struct offset_interval *interval, int k, int64_t v, double limit)
 {
-    const struct window *window = &slopes->leaving[slopes->rise < 0 ? DOWN : UP][k];
-    if ((k == slopes->start) != slopes->leaves || k > slopes->leave || slopes->rise == 0 || !(interval->paid < limit) ||
-        (!slopes->leaves && !(window->low <= slopes->slope && slopes->slope <= window->high)))
+    const struct window *window = &slopes->from.leaving[slopes->trial.rise < 0 ? DOWN : UP][k];
+    if ((k == slopes->from.start) != slopes->from.leaves || k > slopes->trial.leave || slopes->trial.rise == 0 ||
+        !(interval->paid < limit) ||
+        (!slopes->from.leaves && !(window->low <= slopes->trial.slope && slopes->trial.slope <= window->high)))
         return;
     /* A tie may move a line by one. */
     const int64_t slack = interval->tied;
-    int64_t low = slopes->near_first - (slopes->rise > 0 ? v : interval->before) - slack,
-            high = slopes->near_first - (slopes->rise > 0 ? interval->before : v) + slack;
+    int64_t low = slopes->trial.near_first - (slopes->trial.rise > 0 ? v : interval->before) - slack,
+            high = slopes->trial.near_first - (slopes->trial.rise > 0 ? interval->before : v) + slack;
     if (low > high)
         return;
     constants_near(slopes, k, v, limit - interval->paid, &low, &high);
     for (int64_t c = low - slack; c <= high + slack && take_step(slopes); c++) {
         const int64_t was = raw_at(slopes, interval, k - 1, interval->before, c),
                       is = raw_at(slopes, interval, k, v, c);
-        if (c % slopes->unit == 0 && (slopes->rise > 0 ? was < slopes->near_first && is >= slopes->near_first
-                                                       : was > slopes->near_first && is <= slopes->near_first))
+        if (c % slopes->trial.unit == 0 &&
+            (slopes->trial.rise > 0 ? was < slopes->trial.near_first && is >= slopes->trial.near_first
+                                    : was > slopes->trial.near_first && is <= slopes->trial.near_first))
             push(slopes, interval, c, interval->paid);
     }
 }
@@ -167,20 +169,21 @@ static void leave_limit(struct slope_scan *slopes, struct offset_interval *inter
  * limit. Lines that are beyond the far limit at their start are none better. */
 static void stay_at_limits(struct slope_scan *slopes, struct offset_interval *interval, int64_t v)
 {
-    const int64_t unit = slopes->unit, low = slopes->rules->qmin_y - v, high = slopes->rules->qmax_y - v;
+    const int64_t unit = slopes->trial.unit, low = slopes->rules->qmin_y - v, high = slopes->rules->qmax_y - v;
     push(slopes, interval, low - ((low % unit) + unit) % unit, 0);
     push(slopes, interval, high + (unit - ((high % unit) + unit) % unit) % unit, 0);
 }
 
 static bool beyond(const struct slope_scan *slopes, int64_t raw)
 {
-    return slopes->rise > 0 ? raw > slopes->far_last : slopes->rise < 0 && raw < slopes->far_last;
+    return slopes->trial.rise > 0 ? raw > slopes->trial.far_last
+                                  : slopes->trial.rise < 0 && raw < slopes->trial.far_last;
 }
 
 /* Where lines may leave their types the best may be the next to do so: then all are followed. */
 static void keep_past(struct slope_scan *slopes, struct offset_interval *interval, int64_t c, double cost)
 {
-    if (!slopes->is_safe)
+    if (!slopes->trial.is_safe)
         push(slopes, interval, c, cost);
     else if (cost < interval->past.cost)
         interval->past = (struct single_offset){c, cost};
@@ -189,18 +192,18 @@ static void keep_past(struct slope_scan *slopes, struct offset_interval *interva
 /* Lines that met no limit before and are beyond the one ahead at k. */
 static void reach_limit(struct slope_scan *slopes, struct offset_interval *interval, int k, int64_t v, double limit)
 {
-    if (interval->tied || slopes->leaves || k == slopes->start || v == interval->before)
+    if (interval->tied || slopes->from.leaves || k == slopes->from.start || v == interval->before)
         return;
-    const double pays = cost_at(slopes, k, slopes->far_y);
+    const double pays = cost_at(slopes, k, slopes->trial.far_y);
     if (!(pays < limit))
         return;
-    int64_t low = slopes->far_last - (slopes->rise > 0 ? v : interval->before) + (slopes->rise > 0),
-            high = slopes->far_last - (slopes->rise > 0 ? interval->before : v) - (slopes->rise < 0);
+    int64_t low = slopes->trial.far_last - (slopes->trial.rise > 0 ? v : interval->before) + (slopes->trial.rise > 0),
+            high = slopes->trial.far_last - (slopes->trial.rise > 0 ? interval->before : v) - (slopes->trial.rise < 0);
     constants_within(interval, limit - pays, &low, &high);
     low = low > interval->free_low ? low : interval->free_low;
     high = high < interval->free_high ? high : interval->free_high;
     for (int64_t c = low; c <= high && take_step(slopes); c++)
-        if (c % slopes->unit == 0)
+        if (c % slopes->trial.unit == 0)
             keep_past(slopes, interval, c, cost_of(interval, c));
 }
 
@@ -211,19 +214,19 @@ static double cost_single_offsets(struct slope_scan *slopes, struct offset_inter
     struct single_offset best = {0, INFINITY};
     int kept = 0;
     for (int s = 0; s < interval->count; s++) {
-        struct single_offset single = slopes->singles[interval->first + s];
+        struct single_offset single = slopes->work.singles[interval->first + s];
         const int64_t raw = raw_at(slopes, interval, k, v, single.c);
         if (single.c < c_low || single.c > c_high) {
-            slopes->touched = true;
+            slopes->found.touched = true;
             continue;
         }
-        if (slopes->is_safe && beyond(slopes, raw)) {
+        if (slopes->trial.is_safe && beyond(slopes, raw)) {
             keep_past(slopes, interval, single.c, single.cost);
             continue;
         }
         single.cost += cost_at(slopes, k, saturated(slopes, raw));
         if (single.cost < limit)
-            slopes->singles[interval->first + kept++] = single;
+            slopes->work.singles[interval->first + kept++] = single;
         best = single.cost < best.cost ? single : best;
     }
     interval->count = kept;
@@ -235,16 +238,16 @@ static double cost_single_offsets(struct slope_scan *slopes, struct offset_inter
 static bool best_constant(struct slope_scan *slopes, const struct offset_interval *interval, int64_t low, int64_t high,
                           int64_t *c)
 {
-    const double unit = (double)slopes->unit, mean = (double)interval->reference + interval->d / interval->w;
+    const double unit = (double)slopes->trial.unit, mean = (double)interval->reference + interval->d / interval->w;
     if (fabs(mean) >= 0x1p50)
         return false;
     const double best = unit == 1 ? nearest(mean) : unit * rint(mean / unit);
     low = low > interval->free_low ? low : interval->free_low;
     high = high < interval->free_high ? high : interval->free_high;
-    if (low > high || (low == high && low % slopes->unit != 0))
+    if (low > high || (low == high && low % slopes->trial.unit != 0))
         return false;
     *c = best <= (double)low ? low : best >= (double)high ? high : (int64_t)best;
-    slopes->touched |= *c != (int64_t)best;
+    slopes->found.touched |= *c != (int64_t)best;
     return true;
 }
 
@@ -252,20 +255,20 @@ static bool best_constant(struct slope_scan *slopes, const struct offset_interva
 static bool interval_add(struct slope_scan *slopes, struct offset_interval *interval, int k, int64_t v)
 {
     const struct points *points = slopes->points;
-    const double limit = slopes->ceiling[k + 1], w = points->mass[k], t = points->target[k];
+    const double limit = slopes->trial.ceiling[k + 1], w = points->mass[k], t = points->target[k];
     int64_t low, high, c;
     double least;
 
-    if ((points->served || slopes->unit > 1) && slopes->rise == 0 && k == slopes->start)
+    if ((points->served || slopes->trial.unit > 1) && slopes->trial.rise == 0 && k == slopes->from.start)
         stay_at_limits(slopes, interval, v);
     leave_limit(slopes, interval, k, v, limit);
     reach_limit(slopes, interval, k, v, limit);
     constant_limits(slopes, interval, &low, &high);
     least = cost_single_offsets(slopes, interval, k, v, limit, low, high);
     if (interval->past.cost < INFINITY)
-        interval->past.cost += cost_at(slopes, k, slopes->far_y);
-    if (!interval->tied && !slopes->leaves) {
-        if (k == slopes->start)
+        interval->past.cost += cost_at(slopes, k, slopes->trial.far_y);
+    if (!interval->tied && !slopes->from.leaves) {
+        if (k == slopes->from.start)
             interval->reference = (int64_t)rint(t) - v;
         const double d = t - (double)(v + interval->reference);
         interval->w += w;
@@ -287,8 +290,8 @@ static bool interval_add(struct slope_scan *slopes, struct offset_interval *inte
     record(slopes, interval, k + 1, interval->past.c, interval->past.cost);
     interval->before = v;
     if (interval->paid < limit)
-        interval->paid += cost_at(slopes, k, slopes->near_y);
-    if (slopes->rise != 0 && k < slopes->leave && interval->paid < least)
+        interval->paid += cost_at(slopes, k, slopes->trial.near_y);
+    if (slopes->trial.rise != 0 && k < slopes->trial.leave && interval->paid < least)
         least = interval->paid;
     return least < limit;
 }
@@ -299,7 +302,7 @@ static void grow(struct slope_scan *slopes, struct offset_interval *interval, in
 static void grow_part(struct slope_scan *slopes, const struct offset_interval *interval, int64_t low, int64_t high,
                       bool tied, int k)
 {
-    if (low >= high || slopes->out_of_memory)
+    if (low >= high || slopes->work.out_of_memory)
         return;
     struct offset_interval part = *interval;
     part.low = low;
@@ -307,22 +310,23 @@ static void grow_part(struct slope_scan *slopes, const struct offset_interval *i
     part.first = interval->first + interval->count;
     part.count = 0;
     for (int s = 0; s < interval->count; s++)
-        push(slopes, &part, slopes->singles[interval->first + s].c, slopes->singles[interval->first + s].cost);
-    if (tied && !interval->tied && !slopes->leaves) {
+        push(slopes, &part, slopes->work.singles[interval->first + s].c,
+             slopes->work.singles[interval->first + s].cost);
+    if (tied && !interval->tied && !slopes->from.leaves) {
         /* From here on each constant for itself, those too that a tie may move into the range. */
-        int64_t c_low, c_high, v = floor_shr(product_at(slopes, k) + low, slopes->n);
+        int64_t c_low, c_high, v = floor_shr(product_at(slopes, k) + low, slopes->trial.n);
         constant_limits(slopes, &part, &c_low, &c_high);
-        if (k > slopes->start) {
-            constants_within(interval, slopes->ceiling[k + 1], &c_low, &c_high);
+        if (k > slopes->from.start) {
+            constants_within(interval, slopes->trial.ceiling[k + 1], &c_low, &c_high);
             c_low = c_low > interval->free_low ? c_low : interval->free_low;
             c_high = c_high < interval->free_high ? c_high : interval->free_high;
         } else {
             v -= 1;
-            constants_near(slopes, k, v, slopes->ceiling[k + 1], &c_low, &c_high);
+            constants_near(slopes, k, v, slopes->trial.ceiling[k + 1], &c_low, &c_high);
             c_low -= 1;
         }
         for (int64_t c = c_low; c <= c_high && take_step(slopes); c++)
-            push(slopes, &part, c, k > slopes->start ? cost_of(interval, c) : 0);
+            push(slopes, &part, c, k > slopes->from.start ? cost_of(interval, c) : 0);
     }
     part.tied |= tied;
     grow(slopes, &part, k);
@@ -332,27 +336,28 @@ static void grow_part(struct slope_scan *slopes, const struct offset_interval *i
 static void grow(struct slope_scan *slopes, struct offset_interval *interval, int k)
 {
     const bool ties = phased(slopes) && slopes->rules->rounding >= PWL_HALF_AWAY;
-    const int64_t period = phased(slopes) ? pwl_shl64(1, slopes->n) : 1; /* codes from tie to tie of an odd q_b */
-    for (; k < slopes->end && !slopes->out_of_memory; k++) {
-        const int64_t x = (int64_t)slopes->points->code[k] - slopes->origin;
+    const int64_t period = phased(slopes) ? pwl_shl64(1, slopes->trial.n) : 1; /* codes from tie to tie of an odd q_b */
+    for (; k < slopes->trial.end && !slopes->work.out_of_memory; k++) {
+        const int64_t x = (int64_t)slopes->points->code[k] - slopes->from.origin;
         if (!take_step(slopes))
             return;
         if (!provable_at(slopes, interval, x)) {
-            slopes->touched = true;
+            slopes->found.touched = true;
             return;
         }
-        const int64_t p = slopes->q_b * x;
+        const int64_t p = slopes->trial.q_b * x;
         int64_t v;
         if (phased(slopes)) {
-            const int64_t one = pwl_shl64(1, slopes->n);
-            v = floor_shr(p, slopes->n);
+            const int64_t one = pwl_shl64(1, slopes->trial.n);
+            v = floor_shr(p, slopes->trial.n);
             const int64_t split = one - (p - v * one); /* phases from here on give v + 1 */
             const int64_t tie = split & (one - 1);
-            if (ties && slopes->ties == TIES_AGAIN && !interval->tied && k - slopes->start >= period)
+            if (ties && slopes->trial.ties == TIES_AGAIN && !interval->tied && k - slopes->from.start >= period)
                 return;
             if (ties && !interval->tied && interval->low <= tie && tie < interval->high) {
                 grow_part(slopes, interval, interval->low, tie, false, k);
-                if (slopes->ties == TIES_ALL || (slopes->ties == TIES_AGAIN && slopes->end - k > period))
+                if (slopes->trial.ties == TIES_ALL ||
+                    (slopes->trial.ties == TIES_AGAIN && slopes->trial.end - k > period))
                     grow_part(slopes, interval, tie, tie + 1, true, k);
                 interval->low = tie + 1;
             } else if (interval->low < split && split < interval->high) {
@@ -363,10 +368,11 @@ static void grow(struct slope_scan *slopes, struct offset_interval *interval, in
                 return;
             v += interval->low >= split;
         } else {
-            v = slopes->n >= 0 ? pwl_shr64(p, slopes->n, (int)slopes->rules->rounding) : p * pwl_shl64(1, -slopes->n);
+            v = slopes->trial.n >= 0 ? pwl_shr64(p, slopes->trial.n, (int)slopes->rules->rounding)
+                                     : p * pwl_shl64(1, -slopes->trial.n);
         }
         note_point(slopes, k);
-        if (k < slopes->start)
+        if (k < slopes->from.start)
             interval->before = v;
         else if (!interval_add(slopes, interval, k, v))
             return;
@@ -375,12 +381,13 @@ static void grow(struct slope_scan *slopes, struct offset_interval *interval, in
 
 void slope_costs_by_interval(struct slope_scan *slopes)
 {
-    struct offset_interval interval = {.high = phased(slopes) ? pwl_shl64(1, slopes->n) : 1,
-                                       .least = slopes->rules->offsets.low,
-                                       .most = slopes->rules->offsets.high,
-                                       .free_low = INT64_MIN / 2,
-                                       .free_high = INT64_MAX / 2,
-                                       .paid = slopes->apart && slopes->is_safe && !slopes->leaves ? INFINITY : 0,
-                                       .past = {0, INFINITY}};
-    grow(slopes, &interval, slopes->leaves ? slopes->start - 1 : slopes->start);
+    struct offset_interval interval = {
+        .high = phased(slopes) ? pwl_shl64(1, slopes->trial.n) : 1,
+        .least = slopes->rules->offsets.low,
+        .most = slopes->rules->offsets.high,
+        .free_low = INT64_MIN / 2,
+        .free_high = INT64_MAX / 2,
+        .paid = slopes->from.apart && slopes->trial.is_safe && !slopes->from.leaves ? INFINITY : 0,
+        .past = {0, INFINITY}};
+    grow(slopes, &interval, slopes->from.leaves ? slopes->from.start - 1 : slopes->from.start);
 }

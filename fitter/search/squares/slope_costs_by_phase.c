@@ -28,14 +28,14 @@ static bool has_ties(const struct slope_scan *slopes)
 
 static struct cut cut_at(const struct slope_scan *slopes, int k)
 {
-    const int64_t p = product_at(slopes, k), v = floor_shr(p, slopes->n), one = pwl_shl64(1, slopes->n);
+    const int64_t p = product_at(slopes, k), v = floor_shr(p, slopes->trial.n), one = pwl_shl64(1, slopes->trial.n);
     return (struct cut){.phase = one - (p - v * one), .point = k, .code = (double)v};
 }
 
 /* Whether a tie comes again before the last end that a better table can have. */
 static bool comes_again(const struct slope_scan *slopes, const struct cut *cut)
 {
-    return cut->point + pwl_shl64(1, slopes->n) < slopes->end;
+    return cut->point + pwl_shl64(1, slopes->trial.n) < slopes->trial.end;
 }
 
 /* The largest constant whose sum at a tie lies below 0, where the code would be `code` + m. */
@@ -115,7 +115,8 @@ static void cut_classes(const struct slope_scan *slopes, struct classes *classes
         return;
     const bool met_before = class[c].met;
     class_from(classes, cut->phase + 1);
-    if (slopes->ties == TIES_ALL || (slopes->ties == TIES_AGAIN && (met_before || comes_again(slopes, cut))))
+    if (slopes->trial.ties == TIES_ALL ||
+        (slopes->trial.ties == TIES_AGAIN && (met_before || comes_again(slopes, cut))))
         part_by_tie(slopes, classes, c, cut);
     else
         memmove(&class[c], &class[c + 1], (size_t)(--classes->count - c) * sizeof *class);
@@ -126,10 +127,10 @@ static void cut_classes(const struct slope_scan *slopes, struct classes *classes
 static void add_point(struct slope_scan *slopes, struct classes *classes, const struct cut *cut, bool started)
 {
     const int k = cut->point;
-    const double w = slopes->points->mass[k], t = slopes->points->target[k], limit = slopes->ceiling[k + 1];
-    const double useful = slopes->useful[k + 1];
-    const double pays = points_cost(slopes->points, k, (double)slopes->far_y);
-    const bool reaches = started && pays < limit && slopes->rise != 0;
+    const double w = slopes->points->mass[k], t = slopes->points->target[k], limit = slopes->trial.ceiling[k + 1];
+    const double useful = slopes->trial.useful[k + 1];
+    const double pays = points_cost(slopes->points, k, (double)slopes->trial.far_y);
+    const bool reaches = started && pays < limit && slopes->trial.rise != 0;
     struct course *course = &classes->course;
     int kept = 0;
     for (int c = 0; reaches && c < classes->count; c++)
@@ -176,7 +177,7 @@ static void begin_classes(const struct slope_scan *slopes, struct classes *class
     classes->count = 1;
     classes->class[0] = line_class_of(lines);
     classes->class[0].low = 1;
-    classes->class[0].high = pwl_shl64(1, slopes->n) + 1;
+    classes->class[0].high = pwl_shl64(1, slopes->trial.n) + 1;
     if (!lines->leave)
         return;
     const struct cut before = cut_at(slopes, lines->first - 1);
@@ -195,18 +196,19 @@ static void begin_classes(const struct slope_scan *slopes, struct classes *class
 void slope_costs_by_phase(struct slope_scan *slopes, const struct line_origin *lines)
 {
     struct classes classes;
-    const enum tie_rounding ties = slopes->ties;
-    if (ties == TIES_ALL && ties_are_apart(slopes->q_b, slopes->n, slopes->end - lines->first + lines->leave))
-        slopes->ties = TIES_NONE;
+    const enum tie_rounding ties = slopes->trial.ties;
+    if (ties == TIES_ALL &&
+        ties_are_apart(slopes->trial.q_b, slopes->trial.n, slopes->trial.end - lines->first + lines->leave))
+        slopes->trial.ties = TIES_NONE;
     begin_classes(slopes, &classes, lines);
-    for (int k = lines->first; k < slopes->end && classes.count > 0; k++) {
+    for (int k = lines->first; k < slopes->trial.end && classes.count > 0; k++) {
         const struct cut cut = cut_at(slopes, k);
         cut_classes(slopes, &classes, &cut);
         if (!take_step(slopes))
             break;
-        slopes->steps += classes.count / 8;
+        slopes->work.steps += classes.count / 8;
         note_point(slopes, k);
         add_point(slopes, &classes, &cut, lines->leave || k > lines->first);
     }
-    slopes->ties = ties;
+    slopes->trial.ties = ties;
 }

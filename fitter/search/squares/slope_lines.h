@@ -33,11 +33,6 @@ enum tie_rounding {
     TIES_AGAIN /* alone followed, and only where a tie may come twice */
 };
 
-/* Slopes from low to high, in output codes per input code; none where low > high. */
-struct window {
-    double low, high;
-};
-
 /* The part of a range at which no line saturates that costs no more than `excess` beyond the rounding floor: the points
  * [begin, end). */
 struct core {
@@ -53,36 +48,36 @@ enum { SLOPES_SHIFTS = 128, SLOPES_NO_SHIFT = 64 };
 /*
  * The slopes from one start, tried one after the other. Ranges begin at the start; "by the end" is an array whose entry
  * j is of the range [start, j). Slopes are scanned in one of two ways: all alike, or safe slopes apart from the rest,
- * as only safe ones may be followed by the parabola without a look at types.
+ * as only safe ones may be followed by the parabola without a look at types. What is known is parted by how long it
+ * holds: for a start, for a search, for a slope.
  */
-struct slope_scan {
-    const struct points *points;    /* every code is a point */
-    const struct line_rules *rules; /* with sums of at most 56 bits */
-    const double *floor_sum;        /* rounding_floor_sums */
-    int64_t safe[SLOPES_SHIFTS];    /* by SLOPES_NO_SHIFT + n: the largest |q_b| whose lines cannot leave their types */
-    bool all;           /* all slopes are scanned alike: of the anchored form, with fixed points or a whole grid */
-    bool apart;         /* where not: safe slopes are scanned now, else the rest */
-    bool leaves;        /* apart: only lines of direction `way` that leave the near limit at the start; else ... */
-    enum direction way; /* ... lines that are at the near limit at the start are left out */
-    int64_t origin;     /* X is the code less this */
 
-    /* The start, set before its slopes are tried. */
-    int start, furthest;                /* the start, and the last end that a better table can have */
-    struct range *range;                /* by the end: the best line so far */
-    double *least;                      /* by the end: a lower bound on the best line, in LSB^2 */
-    double *spare;                      /* by the end: what a range may cost in a better table */
+/* A start, set before its slopes are tried. */
+struct slope_start {
+    int start, furthest; /* the start, and the last end that a better table can have */
+    int64_t origin;      /* X is the code less this */
+    bool apart;          /* where slopes are not scanned all alike: safe slopes are scanned now, else the rest */
+    bool leaves;         /* apart: only lines of direction `way` that leave the near limit at the start; else ... */
+    enum direction way;  /* ... lines that are at the near limit at the start are left out */
+    struct range *range; /* by the end: the best line so far */
+    double *least;       /* by the end: a lower bound on the best line, in LSB^2 */
+    double *spare;       /* by the end: what a range may cost in a better table */
     struct window *window[DIRECTIONS];  /* by the end: slopes that can make the range part of a better table */
     struct core *core[DIRECTIONS];      /* by the end */
     struct window *leaving[DIRECTIONS]; /* by the point: slopes of lines that leave the near limit there */
+};
 
-    /* The work done. */
+/* The work that a search has done. */
+struct slope_work {
     int64_t steps, most_steps; /* points looked at, and how many may be */
     bool complete;             /* most_steps was never reached */
     bool out_of_memory;
     struct single_offset *singles; /* room for `room` of them */
     int room;
+};
 
-    /* The slope under trial, set by slope_scan.c. */
+/* The slope under trial, set by slope_scan.c. */
+struct slope_trial {
     int64_t q_b;
     int n;
     double slope;          /* q_b * 2^-n */
@@ -98,11 +93,25 @@ struct slope_scan {
     double *code;          /* by the point: the code of the constant 0, where biases have no phases */
     enum tie_rounding ties;
     bool is_safe; /* no constant that can serve leaves its type */
+};
 
-    /* Results of following it. */
+/* What following it showed. */
+struct slope_found {
     bool beyond;  /* a line that was followed as if it were safe left its type, and would have served */
     bool touched; /* a limit of the rules had a say */
     int last;     /* the last point that was looked at */
+};
+
+struct slope_scan {
+    const struct points *points;    /* every code is a point */
+    const struct line_rules *rules; /* with sums of at most 56 bits */
+    const double *floor_sum;        /* by the point: what the points before cost at their nearest codes */
+    int64_t safe[SLOPES_SHIFTS];    /* by SLOPES_NO_SHIFT + n: the largest |q_b| whose lines cannot leave their types */
+    bool all; /* all slopes are scanned alike: of the anchored form, with fixed points or a whole grid */
+    struct slope_start from;
+    struct slope_work work;
+    struct slope_trial trial;
+    struct slope_found found;
 };
 
 /* The nearest integer of |x| < 2^51, ties to even; rint is a call where the processor's instruction may not be used. */
@@ -114,13 +123,13 @@ static inline double nearest(double x)
 
 static inline bool take_step(struct slope_scan *slopes)
 {
-    slopes->complete &= slopes->steps < slopes->most_steps;
-    return ++slopes->steps <= slopes->most_steps;
+    slopes->work.complete &= slopes->work.steps < slopes->work.most_steps;
+    return ++slopes->work.steps <= slopes->work.most_steps;
 }
 
 static inline void note_point(struct slope_scan *slopes, int k)
 {
-    slopes->last = k > slopes->last ? k : slopes->last;
+    slopes->found.last = k > slopes->found.last ? k : slopes->found.last;
 }
 
 static inline int64_t floor_shr(int64_t a, int n)
@@ -130,7 +139,7 @@ static inline int64_t floor_shr(int64_t a, int n)
 
 static inline int64_t product_at(const struct slope_scan *slopes, int k)
 {
-    return slopes->q_b * ((int64_t)slopes->points->code[k] - slopes->origin);
+    return slopes->trial.q_b * ((int64_t)slopes->points->code[k] - slopes->from.origin);
 }
 
 static inline int64_t saturated(const struct slope_scan *slopes, int64_t raw)
@@ -141,7 +150,7 @@ static inline int64_t saturated(const struct slope_scan *slopes, int64_t raw)
 /* Whether a bias comes before a right shift, so that its low bits count. */
 static inline bool phased(const struct slope_scan *slopes)
 {
-    return slopes->rules->form == PWL_BIASED && slopes->n > 0;
+    return slopes->rules->form == PWL_BIASED && slopes->trial.n > 0;
 }
 
 /* Whether no two of so many points have ties at the same phase or at neighbouring ones, of a slope q_b * 2^-n: then
@@ -158,13 +167,14 @@ static inline bool ties_are_apart(int64_t q_b, int n, int points)
 /* A line that is the best of the range to an end, if it is one of the rules. */
 static inline void keep_line(struct slope_scan *slopes, int end, int64_t offset, double cost)
 {
-    const struct line line = {.q_b = slopes->q_b, .n = slopes->n, .offset = offset};
+    const struct line line = {.q_b = slopes->trial.q_b, .n = slopes->trial.n, .offset = offset};
     const double *code = slopes->points->code;
-    if (slopes->is_safe || line_provable(slopes->rules, &line, (int64_t)code[slopes->start], (int64_t)code[end - 1]))
-        slopes->range[end] =
-            (struct range){.cost = cost, .offset = offset, .q_b = (int32_t)slopes->q_b, .n = (int32_t)slopes->n};
+    if (slopes->trial.is_safe ||
+        line_provable(slopes->rules, &line, (int64_t)code[slopes->from.start], (int64_t)code[end - 1]))
+        slopes->from.range[end] = (struct range){
+            .cost = cost, .offset = offset, .q_b = (int32_t)slopes->trial.q_b, .n = (int32_t)slopes->trial.n};
     else
-        slopes->beyond |= cost < slopes->useful[end];
+        slopes->found.beyond |= cost < slopes->trial.useful[end];
 }
 
 #endif

@@ -18,8 +18,8 @@ static int64_t count_alike(const struct slope_scan *slopes, int64_t numerator, i
         return 1;
     const int64_t one = pwl_shl64(1, n), half = slopes->rules->rounding != PWL_FLOOR ? one / 2 : 0;
     double least = 0x1p62;
-    for (; k >= slopes->start - slopes->leaves; k--) {
-        const int64_t x = (int64_t)slopes->points->code[k] - slopes->origin;
+    for (; k >= slopes->from.start - slopes->from.leaves; k--) {
+        const int64_t x = (int64_t)slopes->points->code[k] - slopes->from.origin;
         if (fabs((double)numerator * (double)x) >= 0x1p60)
             return 1;
         const int64_t rest = (numerator * x + half) & (one - 1);
@@ -43,7 +43,7 @@ static int64_t count_alike(const struct slope_scan *slopes, int64_t numerator, i
  */
 static int64_t count_alike_biased(const struct slope_scan *slopes, int64_t numerator, int n, int k)
 {
-    const int points = k - slopes->start + slopes->leaves + 1;
+    const int points = k - slopes->from.start + slopes->from.leaves + 1;
     double least = 0x1p62; /* the next fraction, in numerators */
     if (n <= 0)
         return 1;
@@ -72,8 +72,8 @@ static bool is_safe(const struct slope_scan *slopes, int64_t q_b, int n)
 {
     const struct line_rules *rules = slopes->rules;
     const struct points *points = slopes->points;
-    const double x_max = fmax(fabs(points->code[0] - (double)slopes->origin),
-                              fabs(points->code[points->count - 1] - (double)slopes->origin));
+    const double x_max = fmax(fabs(points->code[0] - (double)slopes->from.origin),
+                              fabs(points->code[points->count - 1] - (double)slopes->from.origin));
     const double unit = ldexp(1, n), v_max = fabs((double)q_b) * x_max / unit + 2;
     const double y_max = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 2;
     const double offset_max = rules->form == PWL_BIASED ? (y_max + 2 * v_max) * fmax(unit, 1) : y_max + 2 * v_max;
@@ -94,28 +94,29 @@ static void cost_lines(struct slope_scan *slopes, const struct line_origin *line
  * before. Then those at that limit cost what the parabola says there too, but of a half. */
 static bool passes_limit(const struct slope_scan *slopes)
 {
-    const double sums = ldexp(1, slopes->rules->accumulator_bits - 1), one = ldexp(1, slopes->n);
-    const double near = slopes->rise > 0 ? -(double)slopes->near_y : (double)slopes->near_y + 1;
+    const double sums = ldexp(1, slopes->rules->accumulator_bits - 1), one = ldexp(1, slopes->trial.n);
+    const double near = slopes->trial.rise > 0 ? -(double)slopes->trial.near_y : (double)slopes->trial.near_y + 1;
     return !phased(slopes) || slopes->points->served || near * one < sums;
 }
 
 /* Lines of the slope under trial that meet no fixed point, whatever their type. */
 static void cost_free_lines(struct slope_scan *slopes)
 {
-    const double *limit = slopes->ceiling;
-    const struct window *leaving = slopes->leaving[slopes->rise < 0 ? DOWN : UP];
-    const int leave = slopes->rise != 0 && !slopes->apart && passes_limit(slopes) ? slopes->leave : slopes->start;
+    const double *limit = slopes->trial.ceiling;
+    const struct window *leaving = slopes->from.leaving[slopes->trial.rise < 0 ? DOWN : UP];
+    const int leave = slopes->trial.rise != 0 && !slopes->from.apart && passes_limit(slopes) ? slopes->trial.leave
+                                                                                             : slopes->from.start;
     double paid = 0;
-    if (slopes->leaves) {
-        cost_lines(slopes, &(struct line_origin){.first = slopes->start, .leave = true});
+    if (slopes->from.leaves) {
+        cost_lines(slopes, &(struct line_origin){.first = slopes->from.start, .leave = true});
         return;
     }
-    cost_lines(slopes, &(struct line_origin){.first = slopes->start});
-    for (int k = slopes->start + 1; k <= leave; k++) {
-        paid += points_cost(slopes->points, k - 1, (double)slopes->near_y);
+    cost_lines(slopes, &(struct line_origin){.first = slopes->from.start});
+    for (int k = slopes->from.start + 1; k <= leave; k++) {
+        paid += points_cost(slopes->points, k - 1, (double)slopes->trial.near_y);
         if (!(paid < limit[k]))
             return;
-        if (leaving[k].low <= slopes->slope && slopes->slope <= leaving[k].high)
+        if (leaving[k].low <= slopes->trial.slope && slopes->trial.slope <= leaving[k].high)
             cost_lines(slopes, &(struct line_origin){k, true, paid});
     }
 }
@@ -124,25 +125,25 @@ static void cost_free_lines(struct slope_scan *slopes)
 static void try_slope(struct slope_scan *slopes, int64_t q_b, int n)
 {
     const struct line_rules *rules = slopes->rules;
-    slopes->q_b = q_b;
-    slopes->n = n;
-    slopes->unit = rules->form == PWL_BIASED && n < 0 ? pwl_shl64(1, -n) : 1;
-    slopes->addend = phased(slopes) && rules->rounding != PWL_FLOOR ? pwl_shl64(1, n - 1) : 0;
-    slopes->rise = (q_b > 0) - (q_b < 0);
-    slopes->near_y = slopes->rise < 0 ? rules->qmax_y : rules->qmin_y;
-    slopes->far_y = slopes->rise < 0 ? rules->qmin_y : rules->qmax_y;
-    slopes->near_first = slopes->near_y + slopes->rise;
-    slopes->far_last = slopes->far_y - (slopes->points->served ? slopes->rise : 0);
-    slopes->is_safe = is_safe(slopes, q_b, n);
-    slopes->beyond = false;
-    if ((!slopes->is_safe && !phased(slopes)) || slopes->points->fixed || (slopes->points->served && q_b == 0)) {
+    slopes->trial.q_b = q_b;
+    slopes->trial.n = n;
+    slopes->trial.unit = rules->form == PWL_BIASED && n < 0 ? pwl_shl64(1, -n) : 1;
+    slopes->trial.addend = phased(slopes) && rules->rounding != PWL_FLOOR ? pwl_shl64(1, n - 1) : 0;
+    slopes->trial.rise = (q_b > 0) - (q_b < 0);
+    slopes->trial.near_y = slopes->trial.rise < 0 ? rules->qmax_y : rules->qmin_y;
+    slopes->trial.far_y = slopes->trial.rise < 0 ? rules->qmin_y : rules->qmax_y;
+    slopes->trial.near_first = slopes->trial.near_y + slopes->trial.rise;
+    slopes->trial.far_last = slopes->trial.far_y - (slopes->points->served ? slopes->trial.rise : 0);
+    slopes->trial.is_safe = is_safe(slopes, q_b, n);
+    slopes->found.beyond = false;
+    if ((!slopes->trial.is_safe && !phased(slopes)) || slopes->points->fixed || (slopes->points->served && q_b == 0)) {
         slope_costs_by_interval(slopes);
         return;
     }
-    for (int k = slopes->start - (slopes->start > 0); k < slopes->end && !phased(slopes); k++)
-        slopes->code[k] = (double)pwl_shr64(product_at(slopes, k), n, (int)rules->rounding);
+    for (int k = slopes->from.start - (slopes->from.start > 0); k < slopes->trial.end && !phased(slopes); k++)
+        slopes->trial.code[k] = (double)pwl_shr64(product_at(slopes, k), n, (int)rules->rounding);
     cost_free_lines(slopes);
-    if (slopes->beyond)
+    if (slopes->found.beyond)
         slope_costs_by_interval(slopes);
 }
 
@@ -161,14 +162,14 @@ static void try_with_ties(struct slope_scan *slopes, int64_t q_b, int n)
 {
     const bool longer = has_more_biases(slopes->rules, q_b, n);
     if (longer && n > 0 && q_b % 2 != 0) {
-        slopes->ties = TIES_NONE;
+        slopes->trial.ties = TIES_NONE;
         try_slope(slopes, 2 * q_b, n + 1);
-        slopes->ties = slopes->touched ? TIES_ALL : TIES_AGAIN;
-        if (slopes->touched || slopes->end - slopes->start + slopes->leaves > pwl_shl64(1, n))
+        slopes->trial.ties = slopes->found.touched ? TIES_ALL : TIES_AGAIN;
+        if (slopes->found.touched || slopes->trial.end - slopes->from.start + slopes->from.leaves > pwl_shl64(1, n))
             try_slope(slopes, q_b, n);
         return;
     }
-    slopes->ties = TIES_ALL;
+    slopes->trial.ties = TIES_ALL;
     try_slope(slopes, q_b, n);
     if (longer) /* of whole numbers: each code is at a tie, or none */
         try_slope(slopes, 2 * q_b, n + 1);
@@ -177,10 +178,10 @@ static void try_with_ties(struct slope_scan *slopes, int64_t q_b, int n)
 /* A biased slope of whole numbers makes the same line of a smaller product and bias, in coarser steps. */
 static void try_smaller(struct slope_scan *slopes, int64_t q_b, int n)
 {
-    while (slopes->touched && n <= 0 && n > slopes->rules->shift_min && q_b % 2 == 0) {
+    while (slopes->found.touched && n <= 0 && n > slopes->rules->shift_min && q_b % 2 == 0) {
         q_b /= 2;
         n--;
-        slopes->touched = false;
+        slopes->found.touched = false;
         try_slope(slopes, q_b, n);
     }
 }
@@ -196,8 +197,8 @@ static int64_t try_numerator(struct slope_scan *slopes, int64_t numerator, int n
         q_b /= 2;
         shift--;
     }
-    slopes->touched = false;
-    slopes->last = slopes->start;
+    slopes->found.touched = false;
+    slopes->found.last = slopes->from.start;
     const bool biased = rules->form == PWL_BIASED, ties = biased && rules->rounding >= PWL_HALF_AWAY;
     if (ties)
         try_with_ties(slopes, q_b, shift);
@@ -205,11 +206,11 @@ static int64_t try_numerator(struct slope_scan *slopes, int64_t numerator, int n
         try_slope(slopes, q_b, shift);
     if (biased)
         try_smaller(slopes, q_b, shift);
-    const int points = slopes->last - slopes->start + slopes->leaves + 1;
+    const int points = slopes->found.last - slopes->from.start + slopes->from.leaves + 1;
     const bool between = !ties || has_more_biases(rules, q_b, shift) || (n > 0 && ties_are_apart(q_b, shift, points));
-    if (slopes->touched || !between)
+    if (slopes->found.touched || !between)
         return 1;
-    const int64_t alike = count_same(slopes, numerator, n, slopes->last);
+    const int64_t alike = count_same(slopes, numerator, n, slopes->found.last);
     return alike < most ? alike : most;
 }
 
@@ -219,16 +220,16 @@ static int64_t try_numerator(struct slope_scan *slopes, int64_t numerator, int n
 static bool set_limits(struct slope_scan *slopes, double slope, double *others)
 {
     const enum direction way = slope < 0 ? DOWN : UP;
-    const struct window *window = slopes->window[way], *leaving = slopes->leaving[way];
-    const struct range *range = slopes->range;
-    const double *floor_sum = slopes->floor_sum, *spare = slopes->spare;
-    double *useful = slopes->useful, *limit = slopes->ceiling;
-    const int start = slopes->start, furthest = slopes->furthest;
-    const bool flat = slope == 0, leaves_later = !slopes->leaves && !slopes->apart && !flat;
+    const struct window *window = slopes->from.window[way], *leaving = slopes->from.leaving[way];
+    const struct range *range = slopes->from.range;
+    const double *floor_sum = slopes->floor_sum, *spare = slopes->from.spare;
+    double *useful = slopes->trial.useful, *limit = slopes->trial.ceiling;
+    const int start = slopes->from.start, furthest = slopes->from.furthest;
+    const bool flat = slope == 0, leaves_later = !slopes->from.leaves && !slopes->from.apart && !flat;
     double most = -INFINITY, next = INFINITY;
     int end = start;
-    slopes->slope = slope;
-    slopes->steps += (furthest - start) / 16;
+    slopes->trial.slope = slope;
+    slopes->work.steps += (furthest - start) / 16;
     for (int j = start + 1; j <= furthest; j++) {
         const bool later = !flat && slope < window[j].low, serves_here = flat || (!later && slope <= window[j].high);
         useful[j] = serves_here ? smaller(range[j].cost, spare[j]) : -INFINITY;
@@ -242,12 +243,12 @@ static bool set_limits(struct slope_scan *slopes, double slope, double *others)
         end = useful[j] > -INFINITY && end < j ? j : end;
     }
     *others = next;
-    slopes->end = end;
-    slopes->leave = leaves_later ? slopes->end - 1 : slopes->start;
-    while (slopes->leave > slopes->start &&
-           !(leaving[slopes->leave].low <= slope && slope <= leaving[slopes->leave].high))
-        slopes->leave--;
-    return slopes->end > slopes->start;
+    slopes->trial.end = end;
+    slopes->trial.leave = leaves_later ? slopes->trial.end - 1 : slopes->from.start;
+    while (slopes->trial.leave > slopes->from.start &&
+           !(leaving[slopes->trial.leave].low <= slope && slope <= leaving[slopes->trial.leave].high))
+        slopes->trial.leave--;
+    return slopes->trial.end > slopes->from.start;
 }
 
 /* The largest numerator of n whose lines are safe, at most `limit`; with one bit more too, where ties ask for it. */
@@ -268,9 +269,9 @@ static int64_t safe_numerator(const struct slope_scan *slopes, int n, int64_t li
 void slopes_init(struct slope_scan *slopes)
 {
     const struct line_rules *rules = slopes->rules;
-    slopes->origin = rules->zp_x;
-    slopes->apart = !slopes->all;
-    slopes->ties = rules->rounding >= PWL_HALF_AWAY ? TIES_ALL : TIES_NONE;
+    slopes->from.origin = rules->zp_x;
+    slopes->from.apart = !slopes->all;
+    slopes->trial.ties = rules->rounding >= PWL_HALF_AWAY ? TIES_ALL : TIES_NONE;
     for (int n = rules->shift_min; n <= rules->shift_max; n++) {
         const int64_t steepest = -line_slopes(rules, n).low;
         slopes->safe[SLOPES_NO_SHIFT + n] = slopes->all ? steepest : safe_numerator(slopes, n, steepest);
@@ -293,7 +294,7 @@ void slopes_try_flat(struct slope_scan *slopes)
     double others;
     if (!set_limits(slopes, 0, &others))
         return;
-    slopes->touched = false;
+    slopes->found.touched = false;
     try_slope(slopes, 0, n);
     if (slopes->rules->form == PWL_BIASED)
         try_smaller(slopes, 0, n);
@@ -304,15 +305,15 @@ void slopes_try_flat(struct slope_scan *slopes)
 static int largest_shift(const struct slope_scan *slopes, int most)
 {
     const struct line_rules *rules = slopes->rules;
-    const double target = slopes->points->target[slopes->start];
+    const double target = slopes->points->target[slopes->from.start];
     double spare = -INFINITY;
-    for (int j = slopes->start + 1; j <= slopes->furthest; j++)
-        spare = larger(spare, slopes->spare[j]);
+    for (int j = slopes->from.start + 1; j <= slopes->from.furthest; j++)
+        spare = larger(spare, slopes->from.spare[j]);
     for (; rules->form == PWL_BIASED && !slopes->points->served && most > rules->shift_min; most--) {
         const double largest = ldexp(1, rules->accumulator_bits - 1 - most) + 1;
         const double near = larger(-largest, smaller(largest, target)),
                      y = larger((double)rules->qmin_y, smaller((double)rules->qmax_y, near));
-        if (points_cost(slopes->points, slopes->start, y) < spare)
+        if (points_cost(slopes->points, slopes->from.start, y) < spare)
             break;
     }
     return most;
@@ -322,8 +323,8 @@ static int largest_shift(const struct slope_scan *slopes, int most)
 void slopes_try_all(struct slope_scan *slopes, struct window window, double stride)
 {
     const struct line_rules *rules = slopes->rules;
-    const double x_max = fmax(fabs(slopes->points->code[0] - (double)slopes->origin),
-                              fabs(slopes->points->code[slopes->points->count - 1] - (double)slopes->origin));
+    const double x_max = fmax(fabs(slopes->points->code[0] - (double)slopes->from.origin),
+                              fabs(slopes->points->code[slopes->points->count - 1] - (double)slopes->from.origin));
     /* From 2^n above twice every product on, only the product's sign counts. */
     const int enough = (int)ceil(log2(-4 * (double)rules->slopes.low * fmax(x_max, (double)slopes->points->count)));
     const int most = enough > rules->shift_min ? enough : rules->shift_min;
@@ -340,7 +341,7 @@ void slopes_try_all(struct slope_scan *slopes, struct window window, double stri
             if (low / unit > (double)from)
                 from = low / unit > (double)limit ? limit + 1 : (int64_t)ceil(low / unit);
             int64_t last = high / unit < (double)limit ? (int64_t)floor(high / unit) : limit;
-            if (slopes->apart)
+            if (slopes->from.apart)
                 last = last < safe ? last : safe;
             else if (!slopes->all)
                 from = from > safe ? from : safe + 1;
@@ -348,14 +349,14 @@ void slopes_try_all(struct slope_scan *slopes, struct window window, double stri
             int64_t q = slope_above(rules, (sign > 0 ? from : -last) - 1);
             const int64_t end = sign > 0 ? last : -from;
             const int64_t step = stride > unit ? (int64_t)fmin(stride / unit, (double)limit + 1) : 1;
-            while (q <= end && slopes->steps < slopes->most_steps && !slopes->out_of_memory) {
+            while (q <= end && slopes->work.steps < slopes->work.most_steps && !slopes->work.out_of_memory) {
                 double others;
                 const bool serves_here = set_limits(slopes, (double)q * unit, &others);
                 const int64_t left = (int64_t)fmax(1, fmin(ceil(others / unit) - (double)q, 0x1p60));
                 const int64_t done = serves_here ? try_numerator(slopes, q, n, left) : left;
                 q = slope_above(rules, q + (done > step ? done : step) - 1);
             }
-            slopes->complete &= q > end;
+            slopes->work.complete &= q > end;
         }
     }
 }

@@ -14,14 +14,12 @@ struct real_line {
 /* The line of least squares over the points [a, b), which lie at or after the start. */
 static struct real_line real_line_of(const struct line_program *program, int a, int b)
 {
-    const struct moment_sums *from = &program->sums[a], *to = &program->sums[b];
-    const double w = to->w - from->w, x = to->x - from->x, y = to->y - from->y;
-    const double xx = to->xx - from->xx - x * x / w, xy = to->xy - from->xy - x * y / w,
-                 yy = to->yy - from->yy - y * y / w;
-    struct real_line line = {.spread = b - a > 1 ? larger(0, xx) : 0};
-    line.slope = line.spread > 0 ? xy / line.spread : 0;
-    line.sse = larger(0, (line.spread > 0 ? yy - xy * line.slope : yy) - EXACT_ROUNDING * to->yy);
-    return line;
+    const struct moments moments = moments_between(&program->sums[a], &program->sums[b]);
+    const bool is_level = b - a < 2 || !(moments.xx > 0);
+    const double slope = is_level ? 0 : moments.xy / moments.xx;
+    return (struct real_line){.slope = slope,
+                              .sse = larger(0, moments.yy - moments.xy * slope - EXACT_ROUNDING * program->sums[b].yy),
+                              .spread = is_level ? 0 : moments.xx};
 }
 
 void slope_windows_sum_points(struct line_program *program, int i)
@@ -29,15 +27,8 @@ void slope_windows_sum_points(struct line_program *program, int i)
     const struct points *points = program->points;
     struct moment_sums s = {0};
     program->sums[i] = s;
-    for (int k = i; k < program->slopes.furthest; k++) {
-        const double w = points->mass[k], x = points->code[k] - points->code[i],
-                     y = points->target[k] - points->target[i];
-        s.w += w;
-        s.x += w * x;
-        s.y += w * y;
-        s.xx += w * x * x;
-        s.xy += w * x * y;
-        s.yy += w * y * y;
+    for (int k = i; k < program->slopes.from.furthest; k++) {
+        moment_sums_add(&s, points->mass[k], points->code[k] - points->code[i], points->target[k] - points->target[i]);
         program->sums[k + 1] = s;
     }
 }
@@ -47,10 +38,10 @@ void slope_windows_sum_points(struct line_program *program, int i)
  */
 static void find_core(const struct line_program *program, enum direction way, int j, double excess, int *a, int *b)
 {
-    const int i = program->slopes.start;
+    const int i = program->slopes.from.start;
     const double *behind = program->over[way], *ahead = program->over[DIRECTIONS - 1 - way];
     const double most = excess + program->over_error;
-    int below = i, above = program->slopes.apart ? i : j;
+    int below = i, above = program->slopes.from.apart ? i : j;
     while (below < above) { /* the first whose points before, itself included, cost too much */
         const int k = below + (above - below) / 4;
         if (behind[k + 1] - behind[i] >= most)
@@ -101,7 +92,7 @@ static bool widen_by_lines(const struct line_program *program, int a, int b, dou
 
 double slope_windows_centre(const struct line_program *program, int j)
 {
-    const struct core *core = &program->slopes.core[DOWN][j];
+    const struct core *core = &program->slopes.from.core[DOWN][j];
     const struct real_line real =
         core->begin < core->end ? real_line_of(program, core->begin, core->end) : (struct real_line){0};
     return real.spread > 0 ? real.slope : NAN;
@@ -137,8 +128,8 @@ static bool widen_by_leaving(const struct line_program *program, enum direction 
     /* As lines that rise. */
     const double up = way == UP ? 1 : -1, mass = to->w - from->w;
     const double x =
-        (to->x - from->x) / mass - (program->points->code[a] - program->points->code[program->slopes.start]);
-    const double y = (to->y - from->y) / mass + program->points->target[program->slopes.start];
+        (to->x - from->x) / mass - (program->points->code[a] - program->points->code[program->slopes.from.start]);
+    const double y = (to->y - from->y) / mass + program->points->target[program->slopes.from.start];
     const double near_y = (double)(way == UP ? program->rules->qmin_y : program->rules->qmax_y);
     const double limit = near_y + up; /* from there on it is left */
     real.slope *= up;
@@ -173,8 +164,8 @@ static bool widen_by_ends(struct line_program *program, enum direction way, bool
                           struct window *window)
 {
     const double *ahead = program->over[DIRECTIONS - 1 - way];
-    const struct core *core = &program->slopes.core[way][j];
-    const int at_once = 1 + (j - program->slopes.start) / PARTS, first = core->end > a ? core->end : a;
+    const struct core *core = &program->slopes.from.core[way][j];
+    const int at_once = 1 + (j - program->slopes.from.start) / PARTS, first = core->end > a ? core->end : a;
     struct window whole = {INFINITY, -INFINITY};
     bool any = false;
     if (!widen_by_range(program, way, leaves, a, first, excess, &whole))
@@ -197,18 +188,18 @@ static void find_windows(struct line_program *program, enum direction way)
 {
     const double *floor_sum = program->floor_sum, *behind = program->over[way];
     struct slope_scan *slopes = &program->slopes;
-    const int i = slopes->start;
-    for (int j = i + 1; j <= slopes->furthest; j++) {
-        const double budget = smaller(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i],
-                     excess = budget - floor;
-        struct window *window = &slopes->window[way][j];
-        struct core *core = &slopes->core[way][j];
+    const int i = slopes->from.start;
+    for (int j = i + 1; j <= slopes->from.furthest; j++) {
+        const double budget = smaller(slopes->from.range[j].cost, slopes->from.spare[j]),
+                     floor = floor_sum[j] - floor_sum[i], excess = budget - floor;
+        struct window *window = &slopes->from.window[way][j];
+        struct core *core = &slopes->from.core[way][j];
         *window = (struct window){INFINITY, -INFINITY};
         *core = (struct core){-INFINITY, i, i};
-        if (!(larger(floor, slopes->least[j]) < just_below(budget)))
+        if (!(larger(floor, slopes->from.least[j]) < just_below(budget)))
             continue;
         find_core(program, way, j, excess, &core->begin, &core->end);
-        bool any = widen_by_ends(program, way, slopes->leaves, i, j, excess, window);
+        bool any = widen_by_ends(program, way, slopes->from.leaves, i, j, excess, window);
         /* Those that leave the near limit, up to the core's first point, in groups. */
         for (int from = i; from < core->begin;) {
             const int next = from + 1 + (j - i) / PARTS, to = next < core->begin ? next : core->begin;
@@ -226,23 +217,23 @@ static void find_windows(struct line_program *program, enum direction way)
 static void find_leaving_windows(struct line_program *program, enum direction way)
 {
     struct slope_scan *slopes = &program->slopes;
-    const int i = slopes->start;
+    const int i = slopes->from.start;
     const double *over = program->over[way], *off = program->off[way];
-    double most = slopes->apart ? -INFINITY : INFINITY; /* what an end has to spare */
-    for (int k = i + 1; k < slopes->furthest; k++) {
+    double most = slopes->from.apart ? -INFINITY : INFINITY; /* what an end has to spare */
+    for (int k = i + 1; k < slopes->from.furthest; k++) {
         const double paid = over[k] - over[i] - program->over_error;
-        struct window *window = &slopes->leaving[way][k];
+        struct window *window = &slopes->from.leaving[way][k];
         *window = (struct window){INFINITY, -INFINITY};
         if (paid >= most)
             continue;
         most = -INFINITY;
-        for (int j = k + 1; j <= slopes->furthest;) {
+        for (int j = k + 1; j <= slopes->from.furthest;) {
             /* Some ends at once: what the least of them has to better, with what the most of them has to spare. */
             enum { AT_ONCE = 4 };
             double excess = -INFINITY;
             int end = program->count;
-            for (int next = j + AT_ONCE; j < next && j <= slopes->furthest; j++) {
-                const struct core *core = &slopes->core[way][j];
+            for (int next = j + AT_ONCE; j < next && j <= slopes->from.furthest; j++) {
+                const struct core *core = &slopes->from.core[way][j];
                 most = larger(most, core->excess);
                 if (core->excess <= paid + larger(0, off[j] - off[k] - program->over_error))
                     continue;
@@ -261,12 +252,12 @@ struct window slope_windows_find(struct line_program *program)
     const double steepest = line_steepest(program->rules);
     double most[DIRECTIONS] = {0, 0};
     for (enum direction way = UP; way < DIRECTIONS; way++) {
-        if (slopes->leaves && way != slopes->way)
+        if (slopes->from.leaves && way != slopes->from.way)
             continue;
         find_windows(program, way);
         find_leaving_windows(program, way);
-        for (int j = slopes->start + 1; j <= slopes->furthest; j++) {
-            const struct window *window = &slopes->window[way][j];
+        for (int j = slopes->from.start + 1; j <= slopes->from.furthest; j++) {
+            const struct window *window = &slopes->from.window[way][j];
             most[way] = larger(most[way], way == UP ? window->high : -window->low);
         }
     }
@@ -278,14 +269,14 @@ bool slope_windows_hold_steep(const struct line_program *program)
 {
     const struct slope_scan *slopes = &program->slopes;
     const double range = (double)(program->rules->qmax_y - program->rules->qmin_y + 1);
-    const int i = slopes->start;
+    const int i = slopes->from.start;
     const int between =
         program->unsafe > 0 ? (int)smaller(ceil(range / program->unsafe) + 1, program->count) : program->count;
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         const double *behind = program->over[way], *ahead = program->over[DIRECTIONS - 1 - way];
         double least = INFINITY; /* of being at the near limit before the codes between, less that ahead up to there */
-        for (int j = i + 1; j <= slopes->furthest; j++) {
-            const double most = smaller(slopes->range[j].cost, slopes->spare[j]) -
+        for (int j = i + 1; j <= slopes->from.furthest; j++) {
+            const double most = smaller(slopes->from.range[j].cost, slopes->from.spare[j]) -
                                 (program->floor_sum[j] - program->floor_sum[i]) + 2 * program->over_error;
             if (j - between > i)
                 least = smaller(least, behind[j - between] - behind[i] - ahead[j]);

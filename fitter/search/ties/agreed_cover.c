@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "joint_search.h"
+#include "search/cover.h"
 #include "search/hulls.h"
 #include "search/minimax/bounded_line.h"
 #include "search/minimax/integer_line_in_band.h"
@@ -23,8 +24,10 @@ struct agreed {
     int held_begin; /* the hulls start at this point, whose outputs are held as those of a first code; -1: they do not
                      */
     double max_err;
-    double share;            /* agreed codes lie off f by this share of max_err */
-    struct candidate before; /* the segment before */
+    double share;           /* agreed codes lie off f by this share of max_err */
+    struct candidate found; /* the last one to agree; it is the segment before when the next one begins: */
+    struct candidate before;
+    struct cover cover; /* makes the incumbent of the search */
 };
 
 /* f at the first code of a cell; where points are in the middle of their cells, about that. */
@@ -135,7 +138,7 @@ static enum line_answer line_in_held_band(struct agreed *agreed, int begin, int 
 }
 
 /* A line over the points [begin, end), and over the code after them where its output is held. */
-static bool find_line(struct agreed *agreed, int begin, int end, struct line *line)
+static bool any_line(struct agreed *agreed, int begin, int end, struct line *line)
 {
     const struct line_rules *rules = agreed->search->rules;
     if (!agreed->points.between)
@@ -144,33 +147,41 @@ static bool find_line(struct agreed *agreed, int begin, int end, struct line *li
     return hulls_end_at(&agreed->hulls, end) && bounded_line(&agreed->hulls, rules, line);
 }
 
-/* Makes a candidate of a line over the points [begin, end) that agrees with both neighbours; false where none is found.
- */
-static bool find_candidate(struct agreed *agreed, int begin, int end, struct candidate *candidate)
+/* A line over the points between two positions that agrees with both neighbours. */
+static enum line_answer find_line(void *context, int first, int last, struct line *line)
 {
+    struct agreed *agreed = context;
     const struct tie_search *search = agreed->search;
     const struct held *held = agreed->held;
-    *candidate = (struct candidate){.begin = begin, .end = end};
+    const int begin = points_at(&agreed->points, first), end = points_at(&agreed->points, last);
+    struct candidate candidate = {.begin = begin, .end = end};
+    struct pieces pieces = {.count = 1, .edge = {begin, end}};
     for (int i = 0; i < POINTS_HELD; i++)
         agreed->held[i] = (struct held){.point = -1, .low = search->rules->qmin_y, .high = search->rules->qmax_y};
     hold_first(agreed, begin);
     hold_last(agreed, end);
-    if (!find_line(agreed, begin, end, &candidate->line))
-        return false;
-    struct pieces pieces = {.count = 1, .edge = {begin, end}};
-    if (!tie_is_provable(search, candidate))
-        return false;
-    tie_find_cost(search, &pieces, candidate, &infeasible);
-    return candidate->cost.violation <= 0 && candidate->cost.error <= agreed->max_err &&
-           is_held(&held[FIRST], candidate->first) && is_held(&held[LAST], candidate->last) &&
-           is_held(&held[NEXT], candidate->next);
+    if (!any_line(agreed, begin, end, &candidate.line) || !tie_is_provable(search, &candidate))
+        return LINE_NONE;
+    tie_find_cost(search, &pieces, &candidate, &infeasible);
+    if (candidate.cost.violation > 0 || candidate.cost.error > agreed->max_err ||
+        !is_held(&held[FIRST], candidate.first) || !is_held(&held[LAST], candidate.last) ||
+        !is_held(&held[NEXT], candidate.next))
+        return LINE_NONE;
+    agreed->found = candidate;
+    *line = candidate.line;
+    return LINE_FOUND;
 }
 
-/* The last position to which a real line from `begin` serves, whatever is held. */
-static int last_position(struct agreed *agreed, int begin)
+/* The last position to which a real line from `begin` serves, whatever is held. A longer segment than one without a
+ * line may have one, as the agreed code at its end is another: far steps find some of those. */
+static int real_reach(void *context, int begin)
 {
+    struct agreed *agreed = context;
     struct reach *reach = agreed->search->reach;
+    agreed->before = agreed->found;
     agreed->held_begin = -1;
+    if (points_out_of_time(&agreed->points))
+        return begin;
     if (reach->max_err != agreed->max_err)
         for (int k = 0; k < agreed->search->positions; k++)
             reach->last[k] = -1;
@@ -184,58 +195,28 @@ static int last_position(struct agreed *agreed, int begin)
     return reach->last[begin];
 }
 
-struct segment_search {
-    struct agreed *agreed;
-    int begin;
-    struct candidate *candidate; /* of the last end that passed */
-};
-
-static bool may_end(void *context, int end)
-{
-    const struct segment_search *search = context;
-    const struct points *points = &search->agreed->points;
-    struct candidate found;
-    if (!find_candidate(search->agreed, points_at(points, search->begin), points_at(points, end), &found))
-        return false;
-    *search->candidate = found;
-    return true;
-}
-
-/* The farthest position that was found for a segment from `begin`, or that itself. A longer segment may have a line
- * where a shorter one has none, as the agreed code at its end is another: far steps find some of those. */
-static int longest(struct agreed *agreed, int begin, struct candidate *candidate)
-{
-    return points_farthest_end(begin, last_position(agreed, begin), 1, 1, may_end,
-                               &(struct segment_search){agreed, begin, candidate});
-}
-
 /* Whether `most` segments suffice for an error. */
 static bool cover_all(struct agreed *agreed, int most, double max_err, double share)
 {
-    struct tie_search *search = agreed->search;
-    int position = 0;
     agreed->max_err = max_err;
     agreed->share = share;
-    for (search->segments = 0; position < search->positions; search->segments++) {
-        struct candidate candidate;
-        if (search->segments == most || points_out_of_time(&agreed->points))
-            return false;
-        const int next = longest(agreed, position, &candidate);
-        if (next == position)
-            return false;
-        search->lines[search->segments] = candidate.line;
-        search->position[search->segments] = position;
-        agreed->before = candidate;
-        position = next;
-    }
-    search->position[search->segments] = position;
-    return true;
+    agreed->cover.most = most;
+    const bool covered = cover_greedily(&agreed->cover);
+    agreed->search->segments = agreed->cover.segments;
+    return covered;
 }
 
 static bool agreed_init(struct agreed *agreed, struct tie_search *search)
 {
     const struct points *points = search->points;
-    *agreed = (struct agreed){.search = search, .points = *points};
+    *agreed = (struct agreed){.search = search,
+                              .points = *points,
+                              .cover = {.points = &agreed->points,
+                                        .reach = real_reach,
+                                        .find = find_line,
+                                        .context = agreed,
+                                        .place = search->position,
+                                        .lines = search->lines}};
     agreed->points.held = agreed->held;
     const bool whole =
         hulls_init(&agreed->hulls, &agreed->points, search->rules->qmin_y, search->rules->qmax_y, points->count);

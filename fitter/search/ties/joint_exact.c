@@ -122,23 +122,24 @@ static bool find_fewest_after(struct tie_program *program, double max_err, struc
     program->fewest_after[program->positions] = 0;
     for (int position = program->positions - 1; position >= 0; position--) {
         const int begin = points_at(points, position);
-        struct hulls_reach range;
-        if (hulls_reach(points, program->rules.qmin_y, program->rules.qmax_y, begin, points->count, max_err, &range,
-                        diag))
+        struct window any;
+        const int real_end = hulls_reach(points, program->rules.qmin_y, program->rules.qmax_y, begin, points->count,
+                                         max_err, &any, diag);
+        if (real_end < 0)
             return false;
-        program->steps += range.end - begin;
+        program->steps += real_end - begin;
         int end = position;
-        while (end < program->positions && points_at(points, end + 1) <= range.end &&
+        while (end < program->positions && points_at(points, end + 1) <= real_end &&
                !(points->grid_whole && end > position))
             end++;
-        program->real_end[position] = range.end;
+        program->real_end[position] = real_end;
         program->fewest_after[position] = end == position ? program->segments + 1 : program->fewest_after[end] + 1;
     }
     return true;
 }
 
 /* The slopes with which a segment from the start can be part of a table; false when none can. */
-static bool find_window(struct tie_program *program, double max_err, struct hulls_reach *window, struct diag *diag)
+static bool find_window(struct tie_program *program, double max_err, struct window *window, struct diag *diag)
 {
     const struct line_rules *rules = &program->rules;
     const int begin = points_at(program->points, program->start), real_end = program->real_end[program->start];
@@ -151,12 +152,11 @@ static bool find_window(struct tie_program *program, double max_err, struct hull
         return false;
     const int nearest = points_at(program->points, end); /* a segment has to come as far */
     program->last_point = real_end < program->points->count ? real_end : program->points->count - 1;
-    if (hulls_reach(program->points, rules->qmin_y, rules->qmax_y, begin, nearest, max_err, window, diag) ||
-        window->end < nearest)
+    if (hulls_reach(program->points, rules->qmin_y, rules->qmax_y, begin, nearest, max_err, window, diag) < nearest)
         return false;
-    const double slack = 1e-9 * fmax(1, fmax(fabs(window->slope_min), fabs(window->slope_max)));
-    window->slope_min -= slack;
-    window->slope_max += slack;
+    const double slack = 1e-9 * fmax(1, fmax(fabs(window->low), fabs(window->high)));
+    window->low -= slack;
+    window->high += slack;
     return true;
 }
 
@@ -191,7 +191,7 @@ static bool hold_error(struct tie_program *program, double max_err, struct tie_e
     if (!find_fewest_after(program, with_room(max_err), diag))
         program->gave_up = true;
     for (program->start = 0; program->start < program->positions && !program->gave_up; program->start++) {
-        struct hulls_reach window;
+        struct window window;
         program->gave_up |= points_out_of_time(program->points);
         find_fewest_before(program);
         if (find_window(program, with_room(max_err), &window, diag))

@@ -184,13 +184,13 @@ static bool is_redundant(const struct tie_program *program)
            (program->n > rules->shift_min && is_too_flat(program));
 }
 
-void tie_try_slopes(struct tie_program *program, const struct hulls_reach *window)
+void tie_try_slopes(struct tie_program *program, const struct window *window)
 {
     const struct line_rules *rules = &program->rules;
     const int point = points_at(program->points, program->start);
     /* The code after a segment counts as one of its codes: it is one more that may saturate. */
     const double steepest = line_steepest_needed(rules);
-    const double low = fmax(window->slope_min, -steepest), high = fmin(window->slope_max, steepest);
+    const double low = fmax(window->low, -steepest), high = fmin(window->high, steepest);
     const int64_t first = program->points->cell[point], last = program->points->cell[program->last_point];
     program->origin = line_origin(rules, first);
     for (program->n = rules->shift_min; program->n <= rules->shift_max; program->n++) {

@@ -77,6 +77,6 @@ static inline struct integers outputs_apart(const struct tie_program *program, i
 }
 
 /* Sets the states that lines from the start reach, of every slope in a window. */
-void tie_try_slopes(struct tie_program *program, const struct hulls_reach *window);
+void tie_try_slopes(struct tie_program *program, const struct window *window);
 
 #endif

@@ -41,9 +41,9 @@ static void problem_draw(struct problem *problem, uint64_t *random)
 
 /* The slopes of the lines that lie below no low limit and above no high one of [begin, end); false when there are none.
  */
-static bool slopes_of_pairs(const struct problem *problem, int begin, int end, struct slope_window *window)
+static bool slopes_of_pairs(const struct problem *problem, int begin, int end, struct window *window)
 {
-    *window = (struct slope_window){-INFINITY, INFINITY};
+    *window = (struct window){-INFINITY, INFINITY};
     bool bands = true;
     for (int i = begin; i < end; i++) {
         const struct band a = problem->band[i];
@@ -52,12 +52,12 @@ static bool slopes_of_pairs(const struct problem *problem, int begin, int end, s
             const struct band b = problem->band[j];
             const double width = problem->code[j] - problem->code[i];
             if (!a.open_low && !b.open_high)
-                window->max = fmin(window->max, (double)(b.high + 1 - a.low) / width);
+                window->high = fmin(window->high, (double)(b.high + 1 - a.low) / width);
             if (!a.open_high && !b.open_low)
-                window->min = fmax(window->min, (double)(b.low - a.high - 1) / width);
+                window->low = fmax(window->low, (double)(b.low - a.high - 1) / width);
         }
     }
-    return bands && window->min <= window->max;
+    return bands && window->low <= window->high;
 }
 
 /* What limits of one side at 0 a line of this slope has to meet, over the hull or all points. */
@@ -87,12 +87,12 @@ static double binding_of_points(const struct problem *problem, int begin, int en
 
 static void check_hulls(const struct problem *problem, const struct hulls *hulls)
 {
-    struct slope_window expected;
+    struct window expected;
     ck_assert(slopes_of_pairs(problem, hulls->begin, hulls->end, &expected));
-    const struct slope_window window = hulls_slopes(hulls);
-    ck_assert_msg(window.min == expected.min && window.max == expected.max,
-                  "[%d, %d): slopes from %.17g to %.17g, are from %.17g to %.17g", hulls->begin, hulls->end, window.min,
-                  window.max, expected.min, expected.max);
+    const struct window window = hulls_slopes(hulls);
+    ck_assert_msg(window.low == expected.low && window.high == expected.high,
+                  "[%d, %d): slopes from %.17g to %.17g, are from %.17g to %.17g", hulls->begin, hulls->end, window.low,
+                  window.high, expected.low, expected.high);
     /* Halves of small integers: exact. */
     for (double slope = -4; slope <= 4; slope += 0.5)
         for (enum hull_side side = HULL_LOW; side < HULL_SIDES; side++)
@@ -105,7 +105,7 @@ static int stopped;
 /* Moves one end, and sees that it stops where it has to and nowhere else. */
 static void move(const struct problem *problem, struct hulls *hulls, bool at_end, int point)
 {
-    struct slope_window unused;
+    struct window unused;
     const bool moved = at_end ? hulls_end_at(hulls, point) : hulls_begin_at(hulls, point);
     check_hulls(problem, hulls);
     if (moved)

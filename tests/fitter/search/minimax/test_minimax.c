@@ -5,7 +5,6 @@
 #include "search/minimax/minimax.h"
 #include "search/squares/complete_search.h"
 #include "search/squares/real_bound.h"
-#include "search/squares/rounding_floor.h"
 
 /* The search ends when an error smaller by 1e-9 LSB is out of reach; targets differ in their last bits. */
 static const double tolerance = 1.01e-9;

@@ -115,8 +115,8 @@ static inline double optimum_of(const struct problem *problem, double *ceiling, 
     *ceiling = 1.1 * exact.cost + 1;
     begin(&search, problem, *ceiling);
     const double cost = program_solve(&search, 0, MANY_STEPS);
-    ck_assert_msg(cost < INFINITY && search.slopes.complete, "%s: no table, or none known", problem->flags);
-    *steps = search.slopes.steps;
+    ck_assert_msg(cost < INFINITY && search.slopes.work.complete, "%s: no table, or none known", problem->flags);
+    *steps = search.slopes.work.steps;
     program_free(&search);
     return cost;
 }

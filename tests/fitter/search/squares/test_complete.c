@@ -24,7 +24,7 @@ START_TEST(a_search_cut_short_is_not_complete)
         struct line_program search;
         begin(&search, &problem, ceiling);
         const double found = program_solve(&search, 0, most);
-        ck_assert_msg(!search.slopes.complete || (most >= steps && fabs(found - optimum) <= 1e-9 * (1 + optimum)),
+        ck_assert_msg(!search.slopes.work.complete || (most >= steps && fabs(found - optimum) <= 1e-9 * (1 + optimum)),
                       "%s: complete after %lld of %lld steps, found %.12g for %.12g", problem.flags, (long long)most,
                       (long long)steps, found, optimum);
         program_free(&search);
@@ -41,7 +41,7 @@ static int64_t steps_of_shares(const struct problem *problem, double ceiling, in
     begin(&search, problem, ceiling);
     program_place_near(&search, knots, SEGMENTS, problem->points.count); /* anywhere */
     program_solve(&search, 0, share * search.shares);
-    const int64_t steps = search.slopes.complete ? search.slopes.steps : 0;
+    const int64_t steps = search.slopes.work.complete ? search.slopes.work.steps : 0;
     program_free(&search);
     return steps;
 }

@@ -133,7 +133,7 @@ START_TEST(a_search_near_a_table_leaves_the_rest_to_others)
     }
     program_place_anywhere(&search);
     const double found = program_solve(&search, 0, MANY_STEPS);
-    ck_assert_msg(search.slopes.complete && fabs(found - optimum) <= 1e-9 * (1 + optimum),
+    ck_assert_msg(search.slopes.work.complete && fabs(found - optimum) <= 1e-9 * (1 + optimum),
                   "%s: the optimum is %.12g, found %.12g", problem.flags, optimum, found);
     program_free(&search);
     problem_free(&problem);
@@ -262,7 +262,7 @@ START_TEST(no_line_is_left_out)
         else
             begin_within(&search, &problem, ceiling);
         const double found = program_solve(&search, 0, MANY_STEPS);
-        ck_assert_msg(search.slopes.complete && found <= a_little_above(cost),
+        ck_assert_msg(search.slopes.work.complete && found <= a_little_above(cost),
                       "%s, slopes to %d, shifts %d to %d: lines that cost %.12g are left out, found %.12g",
                       problem.flags, (int)rules->slopes.high, rules->shift_min, rules->shift_max, cost, found);
         program_free(&search);

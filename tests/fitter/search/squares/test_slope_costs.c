@@ -24,7 +24,7 @@ static const double MOST_COST = 1e7; /* than any line's */
 /* Before saturation. */
 static int64_t code_of(const struct problem *problem, int64_t bias, int k)
 {
-    return pwl_shr64(product_at(&problem->slopes, k) + bias, problem->slopes.n, (int)problem->rules.rounding);
+    return pwl_shr64(product_at(&problem->slopes, k) + bias, problem->slopes.trial.n, (int)problem->rules.rounding);
 }
 
 static int64_t output_of(const struct problem *problem, int64_t bias, int k)
@@ -34,7 +34,7 @@ static int64_t output_of(const struct problem *problem, int64_t bias, int k)
 
 static bool is_tie(const struct problem *problem, int64_t bias, int k)
 {
-    const int64_t one = (int64_t)1 << problem->slopes.n, sum = product_at(&problem->slopes, k) + bias;
+    const int64_t one = (int64_t)1 << problem->slopes.trial.n, sum = product_at(&problem->slopes, k) + bias;
     return problem->rules.rounding >= PWL_HALF_AWAY && (sum & (one - 1)) == one / 2;
 }
 
@@ -70,28 +70,28 @@ static void draw_problem(struct problem *problem, int number)
         problem->floor_sum[k + 1] = problem->floor_sum[k] + points_floor(&problem->points, k);
     *slopes = (struct slope_scan){.points = &problem->points,
                                   .rules = &problem->rules,
-                                  .range = problem->range,
+                                  .from.range = problem->range,
                                   .floor_sum = problem->floor_sum,
-                                  .ceiling = problem->limit,
-                                  .useful = problem->useful,
-                                  .origin = between(-COUNT, COUNT),
-                                  .most_steps = INT64_MAX,
-                                  .q_b = q_b,
-                                  .n = n,
-                                  .unit = 1,
-                                  .addend = problem->rules.rounding == PWL_FLOOR ? 0 : (int64_t)1 << (n - 1),
-                                  .rise = q_b > 0 ? 1 : -1,
-                                  .near_y = q_b > 0 ? problem->rules.qmin_y : problem->rules.qmax_y,
-                                  .far_y = q_b > 0 ? problem->rules.qmax_y : problem->rules.qmin_y,
-                                  .is_safe = true};
-    slopes->near_first = slopes->near_y + slopes->rise;
-    slopes->far_last = slopes->far_y;
-    slopes->ties = problem->rules.rounding < PWL_HALF_AWAY ? TIES_NONE : (enum tie_rounding)draw(TIES);
+                                  .trial.ceiling = problem->limit,
+                                  .trial.useful = problem->useful,
+                                  .from.origin = between(-COUNT, COUNT),
+                                  .work.most_steps = INT64_MAX,
+                                  .trial.q_b = q_b,
+                                  .trial.n = n,
+                                  .trial.unit = 1,
+                                  .trial.addend = problem->rules.rounding == PWL_FLOOR ? 0 : (int64_t)1 << (n - 1),
+                                  .trial.rise = q_b > 0 ? 1 : -1,
+                                  .trial.near_y = q_b > 0 ? problem->rules.qmin_y : problem->rules.qmax_y,
+                                  .trial.far_y = q_b > 0 ? problem->rules.qmax_y : problem->rules.qmin_y,
+                                  .trial.is_safe = true};
+    slopes->trial.near_first = slopes->trial.near_y + slopes->trial.rise;
+    slopes->trial.far_last = slopes->trial.far_y;
+    slopes->trial.ties = problem->rules.rounding < PWL_HALF_AWAY ? TIES_NONE : (enum tie_rounding)draw(TIES);
     problem->lines.leave = draw(2) != 0;
     problem->lines.paid = problem->lines.leave ? uniform(0, 4) : 0;
-    slopes->start = problem->lines.first;
+    slopes->from.start = problem->lines.first;
     snprintf(problem->text, sizeof problem->text, "case %d: %lld * 2^-%d, rounding %d, ties %d, leave %d", number,
-             (long long)q_b, n, (int)problem->rules.rounding, (int)slopes->ties, problem->lines.leave);
+             (long long)q_b, n, (int)problem->rules.rounding, (int)slopes->trial.ties, problem->lines.leave);
 }
 
 /* Whether a line is one of those that are followed at all: not at the near limit, and where it leaves that limit, at
@@ -99,7 +99,7 @@ static void draw_problem(struct problem *problem, int number)
 static bool belongs(const struct problem *problem, int64_t bias)
 {
     const int first = problem->lines.first;
-    const int64_t near = problem->slopes.near_y;
+    const int64_t near = problem->slopes.trial.near_y;
     return output_of(problem, bias, first) != near &&
            (!problem->lines.leave || output_of(problem, bias, first - 1) == near);
 }
@@ -117,9 +117,10 @@ static void add_line(struct problem *problem, int64_t bias)
         return;
     for (int k = first; k < COUNT; k++) {
         cost += points_cost(&problem->points, k, (double)output_of(problem, bias, k));
-        ahead += points_cost(&problem->points, k, (double)slopes->far_y);
+        ahead += points_cost(&problem->points, k, (double)slopes->trial.far_y);
         ties += is_tie(problem, bias, k);
-        if (cost < ahead && (slopes->ties == TIES_ALL || (slopes->ties == TIES_NONE ? ties == 0 : ties >= 2)))
+        if (cost < ahead &&
+            (slopes->trial.ties == TIES_ALL || (slopes->trial.ties == TIES_NONE ? ties == 0 : ties >= 2)))
             problem->least[k + 1] = smaller(problem->least[k + 1], cost);
     }
 }
@@ -140,7 +141,7 @@ static void choose_ends(struct problem *problem)
     const int seldom = (int)between(1, 4);
     const double spare = draw(4) ? uniform(1, 1.5) : 1e3;
     double most = -INFINITY;
-    slopes->end = COUNT;
+    slopes->trial.end = COUNT;
     for (int j = COUNT; j > first; j--) {
         const bool of_use = j == COUNT || (j >= from && draw((uint64_t)seldom) == 0);
         problem->useful[j] = of_use ? smaller(spare * problem->least[j] + 1e-6, MOST_COST) : -INFINITY;
