@@ -66,14 +66,17 @@ uint32_t pwl_levels(void)
     return levels & ~(uint32_t)KNOWN;
 }
 #else
-/* HWCAP2_SVE2 and HWCAP_ASIMDDP. Source: Linux, "ARM64 ELF hwcaps" and arch/arm64/include/uapi/asm/hwcap.h. */
+/* HWCAP2_SVE2, HWCAP2_I8MM and HWCAP_ASIMDDP. Source: Linux, "ARM64 ELF hwcaps" and
+ * arch/arm64/include/uapi/asm/hwcap.h. */
 #if defined(__aarch64__) && defined(__linux__) && (defined(PWL_HAVE_SVE2) || defined(PWL_HAVE_NEON))
 #include <sys/auxv.h>
 #define SYSTEM_HAS_SVE2 (getauxval(AT_HWCAP2) >> 1 & 1)
 #define SYSTEM_HAS_DOTPROD (getauxval(AT_HWCAP) >> 20 & 1)
+#define SYSTEM_HAS_I8MM (getauxval(AT_HWCAP2) >> 13 & 1)
 #else
 #define SYSTEM_HAS_SVE2 0
 #define SYSTEM_HAS_DOTPROD 0
+#define SYSTEM_HAS_I8MM 0
 #endif
 #ifdef __ARM_FEATURE_SVE2
 #define HAS_SVE2 1
@@ -85,6 +88,11 @@ uint32_t pwl_levels(void)
 #else
 #define HAS_DOTPROD SYSTEM_HAS_DOTPROD
 #endif
+#ifdef __ARM_FEATURE_MATMUL_INT8
+#define HAS_I8MM 1
+#else
+#define HAS_I8MM SYSTEM_HAS_I8MM
+#endif
 
 /* What the build may take for granted, and what the system tells of. */
 uint32_t pwl_levels(void)
@@ -94,6 +102,8 @@ uint32_t pwl_levels(void)
     levels |= PWL_LEVEL_NEON;
     if (HAS_DOTPROD)
         levels |= PWL_LEVEL_DOTPROD;
+    if (HAS_I8MM)
+        levels |= PWL_LEVEL_I8MM;
 #endif
 #ifdef PWL_HAVE_SVE2
     if (HAS_SVE2)

@@ -13,21 +13,44 @@ needs() {
 
 # program PROGRAM
 # program --build COMPILER ARGUMENT... [--apart COMPILER ARGUMENT...]...
-# Its path goes to $program. What is built apart, for flags of its own, becomes part of it.
+# Its path goes to $program. What is built apart, for flags of its own, becomes part of it. Each source is compiled by
+# itself, by ccache where it is there, as tests share most of them.
 program() {
-    local command=()
+    local argument group=() link=()
     program=$1
     [ "$1" = --build ] || return 0
     program=$work/program
     shift
     needs "$@"
-    for ((k = $#; k > 0; k--)); do
-        command=("${!k}" "${command[@]}")
-        [ "${!k}" = --apart ] || continue
-        (cd "$work" && "${command[@]:1}" -c)
-        command=()
+    for argument in "$@" --apart; do
+        if [ "$argument" != --apart ]; then
+            group+=("$argument")
+            continue
+        fi
+        compile "${group[@]}"
+        [ ${#link[@]} -gt 0 ] || link=("${linked[@]}")
+        group=()
     done
-    "${command[@]}" "$work"/*.o -o "$program"
+    "${link[@]:0:1}" "$work"/*.o "${link[@]:1}" -o "$program"
+}
+
+# compile COMPILER ARGUMENT...: the sources among them go to $work/N.o, what a linker wants to $linked.
+compile() {
+    local cache=() flags=() sources=() source
+    ! ccache --show-stats >/dev/null 2>&1 || cache=(ccache)
+    linked=("$1")
+    while shift && [ $# -gt 0 ]; do
+        case $1 in
+        *.c) sources+=("$1") ;;
+        -T) linked+=("$1" "$2") && shift ;;
+        -static | -nostdlib | -Wl,* | -l*) linked+=("$1") ;;
+        *) flags+=("$1") && linked+=("$1") ;;
+        esac
+    done
+    for source in "${sources[@]}"; do
+        objects=$((${objects:-0} + 1))
+        "${cache[@]}" "${linked[0]}" "${flags[@]}" -c "$source" -o "$work/$objects.o"
+    done
 }
 
 # emulate "EMULATOR...": what $program writes goes to $work/found, its exit status to $status.

@@ -14,15 +14,37 @@
  *   from_halves(p), from_codes(p), from_signed(p)    LANES numbers of fp16, uint8_t or int8_t
  *   is_shifted(kind)      whether codes are shifted by `zero` (pass.h)
  *   START_LAST, add(a, b) whether `start` is added to sums when they are complete, as there are few registers
+ *   SUMS(rows)            rows of s that add_dots() and add_half_dots() write, at least those of X
+ *   settle(s, vectors, rows)    s[i][v] = sums of row i of X by a vector's rows, of what these wrote
+ *   FEWEST                rows of X in a pass, 1 or 2
  *   integer(i), real(f), zeros(), nothing()    in each lane
  *   to_real(s), times(a, b), plus(a, b), minus(a, b), store(p, y), store_integers(p, s)
  */
 enum { AHEAD = 6 };
 
-/* What memory has to give, some tiles ahead: with one row of X the processor waits for nothing else. */
+/* What memory has to give, some tiles ahead: with one row of X the processor waits for nothing else. The first rows of
+ * a panel fetch for all. */
 INLINE void fetch(uintptr_t tile, size_t bytes)
 {
     UNROLL for (size_t at = 0; at < bytes; at += PWL_QGEMM_LINE) __builtin_prefetch((const void *)(tile + at));
+}
+
+/* Sums that begin with `start`, or end with it. */
+INLINE void begin_sums(const int32_t start[MOST], size_t vectors, size_t rows, integers s[MOST][ALL])
+{
+    UNROLL for (size_t i = 0; i < SUMS(rows); i++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++) s[i][v] = START_LAST ? nothing() : integer(start[i]);
+    }
+}
+
+INLINE void end_sums(const int32_t start[MOST], size_t vectors, size_t rows, integers s[MOST][ALL])
+{
+    settle(s, vectors, rows);
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++) s[i][v] = START_LAST ? add(s[i][v], integer(start[i])) : s[i][v];
+    }
 }
 
 /* y of `rows` rows of X, of a block. */
@@ -31,17 +53,11 @@ INLINE void add_block(pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size
 {
     const int stored = kind == PWL_QGEMM_NIBBLES_STORED, starts = is_shifted(kind) && !stored;
     integers s[MOST][ALL];
-    UNROLL for (size_t i = 0; i < rows; i++)
-    {
-        UNROLL for (size_t v = 0; v < vectors; v++) s[i][v] =
-            starts && !START_LAST ? integer(x[i * blocks].of.start) : nothing();
-    }
+    int32_t start[MOST];
+    UNROLL for (size_t i = 0; i < rows; i++) start[i] = starts ? x[i * blocks].of.start : 0;
+    begin_sums(start, vectors, rows, s);
     add_dots(kind, tile, row, vectors, x->q, blocks * sizeof *x, rows, s);
-    UNROLL for (size_t i = 0; i < rows; i++)
-    {
-        UNROLL for (size_t v = 0; v < vectors; v++) s[i][v] =
-            starts && START_LAST ? add(s[i][v], integer(x[i * blocks].of.start)) : s[i][v];
-    }
+    end_sums(start, vectors, rows, s);
     UNROLL for (size_t v = 0; v < vectors; v++)
     {
         const floats d = scales(kind, tile, row + v * LANES);
@@ -86,25 +102,24 @@ INLINE void add_super_block(pwl_qgemm_kind kind, const uint8_t *tile, floats d[2
     const size_t groups = kind == PWL_QGEMM_SUPER4 ? 4 : kind == PWL_QGEMM_SUPER5 ? 5 : 6;
     const uint8_t *const scale = tile + groups * 2 * PWL_QGEMM_GROUP + row;
     const size_t stride = blocks * sizeof *x;
+    const int six = kind == PWL_QGEMM_SUPER6;
     integers s[MOST][ALL];
+    int32_t start[MOST];
     UNROLL for (size_t half = 0; half < 2; half++)
     {
-        if (half == 0 || kind == PWL_QGEMM_SUPER6) {
-            UNROLL for (size_t i = 0; i < rows; i++)
-            {
-                UNROLL for (size_t v = 0; v < vectors; v++) s[i][v] =
-                    kind == PWL_QGEMM_SUPER6 ? integer(-32 * x[i * blocks].of.halves[half]) : nothing();
-            }
-        }
+        UNROLL for (size_t i = 0; i < rows; i++) start[i] = six ? -32 * x[i * blocks].of.halves[half] : 0;
+        if (half == 0 || six)
+            begin_sums(start, vectors, rows, s);
         if (kind != PWL_QGEMM_SUPER4)
             add_half_dots(kind, tile, half, row, vectors, x->q + half * PWL_SUB_BLOCK, stride, rows, s);
         else if (half == 0)
-            add_dots(PWL_QGEMM_NIBBLES, tile, row, vectors, x->q, stride, rows, s);
-        if (half == 1 || kind == PWL_QGEMM_SUPER6)
-            add_sub_blocks(kind, kind == PWL_QGEMM_SUPER6 ? scale + half * PWL_QGEMM_PANEL : scale, d[0], vectors, x,
-                           blocks, rows, s, y);
+            add_dots(PWL_QGEMM_NIBBLES_STORED, tile, row, vectors, x->q, stride, rows, s);
+        if (half == 1 || six) {
+            end_sums(start, vectors, rows, s);
+            add_sub_blocks(kind, six ? scale + half * PWL_QGEMM_PANEL : scale, d[0], vectors, x, blocks, rows, s, y);
+        }
     }
-    if (kind != PWL_QGEMM_SUPER6)
+    if (!six)
         add_less(scale + PWL_QGEMM_PANEL, d[1], vectors, x, blocks, rows, y);
 }
 
@@ -122,7 +137,8 @@ INLINE void multiply_super(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
     }
     for (size_t super = 0; super < pass->blocks; super += PWL_QGEMM_SUPER_TILES) {
         floats d[2][ALL];
-        fetch((uintptr_t)tile + tile_bytes * AHEAD, head);
+        if (row == 0)
+            fetch((uintptr_t)tile + tile_bytes * AHEAD, head);
         UNROLL for (size_t v = 0; v < vectors; v++)
         {
             d[0][v] = from_halves(tile + (row + v * LANES) * sizeof(uint16_t));
@@ -132,7 +148,8 @@ INLINE void multiply_super(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
         }
         tile += head;
         for (size_t b = 0; b < PWL_QGEMM_SUPER_TILES; b++, tile += tile_bytes, x++) {
-            fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+            if (row == 0)
+                fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
             add_super_block(kind, tile, d, row, vectors, x, pass->blocks, rows, y);
         }
     }
@@ -155,7 +172,8 @@ INLINE void multiply_floats(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, siz
         UNROLL for (size_t v = 0; v < vectors; v++) y[i][v] = zeros();
     }
     for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes, x++) {
-        fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+        if (row == 0)
+            fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
         add_block(kind, tile, row, vectors, x, pass->blocks, rows, y);
     }
     UNROLL for (size_t i = 0; i < rows; i++)
@@ -171,14 +189,15 @@ INLINE void multiply_integers(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, s
     const uint8_t *tile = pass->tiles;
     const int8_t *x = pass->x;
     integers s[MOST][ALL];
-    UNROLL for (size_t i = 0; i < rows; i++)
-    {
-        UNROLL for (size_t v = 0; v < vectors; v++) s[i][v] = is_shifted(kind) ? integer(pass->start[i]) : nothing();
-    }
+    int32_t start[MOST];
+    UNROLL for (size_t i = 0; i < rows; i++) start[i] = is_shifted(kind) ? pass->start[i] : 0;
+    begin_sums(start, vectors, rows, s);
     for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes, x += PWL_BLOCK) {
-        fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+        if (row == 0)
+            fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
         add_dots(kind, tile, row, vectors, x, pass->x_stride, rows, s);
     }
+    end_sums(start, vectors, rows, s);
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++)
@@ -226,7 +245,8 @@ INLINE void multiply_halves(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, siz
     }
     for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes, x += PWL_BLOCK * sizeof(float)) {
         floats d[ALL];
-        fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+        if (row == 0)
+            fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
         UNROLL for (size_t v = 0; v < vectors; v++) d[v] = times(scales(kind, tile, row + v * LANES), power[v]);
         for (size_t g = 0; g < (is_bytes(kind) ? 8u : 4u); g++) {
             add_halves(pass, kind, tile, row, vectors, g, 0, d, x, rows, y);
@@ -258,24 +278,21 @@ INLINE void multiply_panel(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
     }
 }
 
+#define CASE_OF_ROWS(kind, tile, rows)                                                                                 \
+    case rows:                                                                                                         \
+        multiply_panel(pass, kind, tile, rows);                                                                        \
+        return;
 #if MOST == 4
-#define MORE_ROWS(kind, tile)                                                                                          \
-    case 4:                                                                                                            \
-        multiply_panel(pass, kind, tile, 4);                                                                           \
-        return;
-#elif MOST == 6
-#define MORE_ROWS(kind, tile)                                                                                          \
-    case 4:                                                                                                            \
-        multiply_panel(pass, kind, tile, 4);                                                                           \
-        return;                                                                                                        \
-    case 5:                                                                                                            \
-        multiply_panel(pass, kind, tile, 5);                                                                           \
-        return;                                                                                                        \
-    case 6:                                                                                                            \
-        multiply_panel(pass, kind, tile, 6);                                                                           \
-        return;
-#else
 #define MORE_ROWS(kind, tile)
+#else
+#define MORE_ROWS(kind, tile)                                                                                          \
+    CASE_OF_ROWS(kind, tile, 5)                                                                                        \
+    CASE_OF_ROWS(kind, tile, 6)
+#endif
+#if FEWEST == 2
+#define ONE_ROW(kind, tile)
+#else
+#define ONE_ROW(kind, tile) CASE_OF_ROWS(kind, tile, 1)
 #endif
 
 /* Every number of rows has its own code, whose sums are in registers. */
@@ -283,15 +300,10 @@ INLINE void multiply_panel(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
     static void name(const pwl_qgemm_pass *pass)                                                                       \
     {                                                                                                                  \
         switch (pass->rows) {                                                                                          \
-        case 1:                                                                                                        \
-            multiply_panel(pass, kind, tile, 1);                                                                       \
-            return;                                                                                                    \
-        case 2:                                                                                                        \
-            multiply_panel(pass, kind, tile, 2);                                                                       \
-            return;                                                                                                    \
-        case 3:                                                                                                        \
-            multiply_panel(pass, kind, tile, 3);                                                                       \
-            return;                                                                                                    \
+            ONE_ROW(kind, tile)                                                                                        \
+            CASE_OF_ROWS(kind, tile, 2)                                                                                \
+            CASE_OF_ROWS(kind, tile, 3)                                                                                \
+            CASE_OF_ROWS(kind, tile, 4)                                                                                \
             MORE_ROWS(kind, tile)                                                                                      \
         }                                                                                                              \
     }

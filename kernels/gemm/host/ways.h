@@ -32,6 +32,12 @@
 #define PWL_QGEMM_WAYS_AVX2(F)
 #endif
 
+#ifdef PWL_HAVE_I8MM
+#define PWL_QGEMM_WAYS_I8MM(F) F(i8mm, PWL_LEVEL_NEON | PWL_LEVEL_DOTPROD | PWL_LEVEL_I8MM, 6)
+#else
+#define PWL_QGEMM_WAYS_I8MM(F)
+#endif
+
 #ifdef PWL_HAVE_DOTPROD
 #define PWL_QGEMM_WAYS_DOTPROD(F) F(dotprod, PWL_LEVEL_NEON | PWL_LEVEL_DOTPROD, 4)
 #else
@@ -42,6 +48,7 @@
     PWL_QGEMM_WAYS_AVX512VNNI(F)                                                                                       \
     PWL_QGEMM_WAYS_AVXVNNI(F)                                                                                          \
     PWL_QGEMM_WAYS_AVX2(F)                                                                                             \
+    PWL_QGEMM_WAYS_I8MM(F)                                                                                             \
     PWL_QGEMM_WAYS_DOTPROD(F)                                                                                          \
     F(plain, 0, 8)
 

@@ -39,6 +39,7 @@ extern "C" {
 #define PWL_LEVEL_AVXVNNI 1024u    /* x86: AVX-VNNI */
 #define PWL_LEVEL_AVX512VNNI 2048u /* x86: AVX-512 VNNI */
 #define PWL_LEVEL_DOTPROD 4096u    /* Arm: dot products of bytes */
+#define PWL_LEVEL_I8MM 8192u       /* Arm: products of matrices of bytes */
 #define PWL_LEVELS_ALL 0xffffffffu
 
 /* Those that this machine, its operating system and this library have. The processor is asked by the first call alone;

@@ -1,13 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A test of products on the host under an emulator, which must have the way of that name.
-# usage: emulate.sh WAY "EMULATOR..." --build COMPILER ARGUMENT... [--apart COMPILER ARGUMENT...]...
+# A test of products on the host under an emulator, which must have the ways of these names.
+# usage: emulate.sh "WAY..." "EMULATOR..." --build COMPILER ARGUMENT... [--apart COMPILER ARGUMENT...]...
 set -eu
 . "$(dirname "$0")/../../../platform/emulate.sh"
-way=$1 emulator=$2
+read -ra ways <<<"$1"
+emulator=$2
 shift 2
 program "$@"
 emulate "$emulator"
 cat "$work/found"
-grep -Eq "^# ways:.* $way( [^(]|\$)" "$work/found" || { echo "the way $way is not there"; exit 1; }
+for way in "${ways[@]}"; do
+    grep -Eq "^# ways:.* $way( [^(]|\$)" "$work/found" || { echo "the way $way is not there"; exit 1; }
+done
 exit $status
