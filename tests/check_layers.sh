@@ -26,6 +26,7 @@ kernels/blocks/x86      : runtime/include/pwl kernels/include/pwl kernels/arch k
 kernels/gemm/host       : runtime/include/pwl kernels/include/pwl kernels/arch kernels/blocks kernels/gemm
 kernels/gemm/host/x86   : runtime/include/pwl kernels/include/pwl kernels/gemm kernels/gemm/host
 kernels/gemm/host/arm   : runtime/include/pwl kernels/include/pwl kernels/gemm kernels/gemm/host
+kernels/gemm/host/riscv : runtime/include/pwl kernels/include/pwl kernels/gemm kernels/gemm/host
 kernels/gemm/device     : runtime/include/pwl kernels/include/pwl kernels/arch kernels/map kernels/blocks kernels/gemm
 kernels/bench/include/pwl :
 kernels/bench           : kernels/bench/include/pwl

@@ -5,8 +5,7 @@
  */
 #include <string.h>
 
-#include <pwl/half.h>
-
+#include "scales.h"
 #include "ways.h"
 
 enum {
@@ -18,8 +17,7 @@ enum {
 
 typedef struct columns {
     int16_t w[PWL_BLOCK][ROWS]; /* what S is of */
-    float d[ROWS];
-    float second[ROWS]; /* Q6_K: of columns 16 and on; Q4_K and Q5_K: dmin * least */
+    pwl_qgemm_scales scales;
 } columns;
 
 /* By how much a word of four codes in memory is shifted for the code of column j. */
@@ -127,48 +125,18 @@ static void turn_sixes(const uint8_t *tile, columns *to)
     }
 }
 
-/* Scales of sub-blocks are exact. */
-static void turn_super(pwl_qgemm_kind kind, const uint8_t *head, const uint8_t *tile, columns *to)
-{
-    const uint8_t *const scales = tile + pwl_qgemm_panel_codes(pwl_qgemm_format_of(kind));
-    if (kind == PWL_QGEMM_SUPER4)
-        turn_nibbles(tile, 0, to);
-    else if (kind == PWL_QGEMM_SUPER5)
-        turn_fives(tile, to);
-    else
-        turn_sixes(tile, to);
-    for (size_t r = 0; r < ROWS; r++) {
-        uint16_t d, dmin;
-        memcpy(&d, head + r * sizeof d, sizeof d);
-        if (kind == PWL_QGEMM_SUPER6) {
-            to->d[r] = pwl_f32_from_f16(d) * (float)(int8_t)scales[r];
-            to->second[r] = pwl_f32_from_f16(d) * (float)(int8_t)scales[ROWS + r];
-            continue;
-        }
-        memcpy(&dmin, head + (ROWS + r) * sizeof dmin, sizeof dmin);
-        to->d[r] = pwl_f32_from_f16(d) * (float)scales[r];
-        to->second[r] = pwl_f32_from_f16(dmin) * (float)scales[ROWS + r];
-    }
-}
-
 static void turn(pwl_qgemm_kind kind, const uint8_t *tile, columns *to)
 {
-    const uint8_t *scales = tile + PWL_QGEMM_GROUP * 8;
-    if (kind == PWL_QGEMM_NIBBLES || kind == PWL_QGEMM_NIBBLES_STORED)
-        turn_nibbles(tile, kind == PWL_QGEMM_NIBBLES ? 8 : 0, to);
+    if (kind == PWL_QGEMM_SUPER5)
+        turn_fives(tile, to);
+    else if (kind == PWL_QGEMM_SUPER6)
+        turn_sixes(tile, to);
     else if (kind == PWL_QGEMM_E2M1)
         turn_e2m1(tile, to);
-    else
+    else if (kind == PWL_QGEMM_BYTES || kind == PWL_QGEMM_INTEGERS)
         turn_bytes(tile, to);
-    if (kind == PWL_QGEMM_INTEGERS)
-        return;
-    if (kind == PWL_QGEMM_BYTES)
-        scales = tile + PWL_QGEMM_GROUP * 16;
-    for (size_t r = 0; r < ROWS; r++) {
-        uint16_t scale;
-        memcpy(&scale, scales + r * sizeof scale, sizeof scale);
-        to->d[r] = kind == PWL_QGEMM_E2M1 ? pwl_f32_from_bf16(scale) : pwl_f32_from_f16(scale);
-    }
+    else
+        turn_nibbles(tile, kind == PWL_QGEMM_NIBBLES ? 8 : 0, to);
 }
 
 /* s[r] += S of columns [begin, end): at most 31 in magnitude, so that 8 products have 16 bits; or 32, of which 4 have.
@@ -202,7 +170,7 @@ static void add_halves(const pwl_qgemm_pass *pass, size_t block, const columns *
     const pwl_qgemm_rounding *const by = &pass->rounding;
     float w[PWL_BLOCK][ROWS], d[ROWS];
     for (size_t r = 0; r < ROWS; r++)
-        d[r] = of->d[r] * by->power[r];
+        d[r] = of->scales.d[r] * by->power[r];
     for (size_t c = 0; c < PWL_BLOCK; c++) {
         for (size_t r = 0; r < ROWS; r++) {
             const float p = (float)of->w[c][r] * d[r];
@@ -235,7 +203,7 @@ static void add_block(pwl_qgemm_kind kind, const columns *w, const pwl_qgemm_x *
         add_narrow(w, x->q, 0, PWL_BLOCK, TOGETHER, s);
     for (size_t r = 0; r < ROWS; r++) {
         const float p = (float)s[r] * x->d;
-        const float scaled = (p - less) * w->d[r]; /* without stored sums, p - 0 is p */
+        const float scaled = (p - less) * w->scales.d[r]; /* without stored sums, p - 0 is p */
         y[r] = y[r] + scaled;
     }
 }
@@ -245,7 +213,7 @@ static void add_super(pwl_qgemm_kind kind, const columns *w, const pwl_qgemm_x *
 {
     const int six = kind == PWL_QGEMM_SUPER6;
     for (size_t half = 0; half < 1u + (size_t)six; half++) {
-        const float *const d = half ? w->second : w->d;
+        const float *const d = half ? w->scales.second : w->scales.d;
         int32_t s[ROWS] = {0};
         if (six)
             add_narrow(w, x->q, half * PWL_SUB_BLOCK, (half + 1) * PWL_SUB_BLOCK, TOGETHER_SIX, s);
@@ -257,7 +225,7 @@ static void add_super(pwl_qgemm_kind kind, const columns *w, const pwl_qgemm_x *
         }
     }
     for (size_t r = 0; r < ROWS && !six; r++) {
-        const float scaled = x->of.less * w->second[r];
+        const float scaled = x->of.less * w->scales.second[r];
         y[r] = y[r] - scaled;
     }
 }
@@ -275,10 +243,8 @@ void pwl_qgemm_plain(const pwl_qgemm_pass *pass)
             head = tile;
             tile += pwl_qgemm_panel_head(format);
         }
-        if (super)
-            turn_super(pass->kind, head, tile, &w);
-        else
-            turn(pwl_qgemm_codes_of(pass->kind), tile, &w);
+        turn(pwl_qgemm_codes_of(pass->kind), tile, &w);
+        pwl_qgemm_read_scales(pwl_qgemm_codes_of(pass->kind), head, tile, &w.scales);
         if (pwl_qgemm_is_halves(pass->kind)) {
             add_halves(pass, b, &w);
             continue;

@@ -44,12 +44,19 @@
 #define PWL_QGEMM_WAYS_DOTPROD(F)
 #endif
 
+#ifdef PWL_HAVE_RVV
+#define PWL_QGEMM_WAYS_RVV(F) F(rvv, PWL_LEVEL_RVV, 8)
+#else
+#define PWL_QGEMM_WAYS_RVV(F)
+#endif
+
 #define PWL_QGEMM_WAYS(F)                                                                                              \
     PWL_QGEMM_WAYS_AVX512VNNI(F)                                                                                       \
     PWL_QGEMM_WAYS_AVXVNNI(F)                                                                                          \
     PWL_QGEMM_WAYS_AVX2(F)                                                                                             \
     PWL_QGEMM_WAYS_I8MM(F)                                                                                             \
     PWL_QGEMM_WAYS_DOTPROD(F)                                                                                          \
+    PWL_QGEMM_WAYS_RVV(F)                                                                                              \
     F(plain, 0, 8)
 
 #define PWL_QGEMM_DECLARE_WAY(name, level, rows) void pwl_qgemm_##name(const pwl_qgemm_pass *pass);

@@ -1,16 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A test of products on the host under an emulator, which must have the ways of these names.
-# usage: emulate.sh "WAY..." "EMULATOR..." --build COMPILER ARGUMENT... [--apart COMPILER ARGUMENT...]...
+# A test of products on the host under emulators, which must have the ways of these names.
+# usage: emulate.sh "WAY..." "EMULATOR...[; EMULATOR...]..." --build COMPILER ARGUMENT...
+#        [--apart COMPILER ARGUMENT...]...
 set -eu
 . "$(dirname "$0")/../../../platform/emulate.sh"
 read -ra ways <<<"$1"
-emulator=$2
+emulators=$2
 shift 2
 program "$@"
-emulate "$emulator"
-cat "$work/found"
-for way in "${ways[@]}"; do
-    grep -Eq "^# ways:.* $way( [^(]|\$)" "$work/found" || { echo "the way $way is not there"; exit 1; }
-done
-exit $status
+while read -rd ';' emulator; do
+    emulate "$emulator"
+    cat "$work/found"
+    [ $status -eq 0 ] || exit $status
+    for way in "${ways[@]}"; do
+        grep -Eq "^# ways:.* $way( [^(]|\$)" "$work/found" || { echo "the way $way is not there"; exit 1; }
+    done
+done <<<"$emulators;"
