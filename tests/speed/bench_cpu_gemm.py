@@ -148,12 +148,32 @@ def with_torch():
     return lambda m: torch.ops.quantized.linear(q_x[m], packed, 2.0, 128)
 
 
+def with_onednn():
+    """An inner product of int8 by int8 to int8, as bench_cpu_gemm.sh built it."""
+    onednn = ctypes.CDLL(work + "/onednn_gemm.so")
+    onednn.onednn_gemm_new.restype = ctypes.c_void_p
+    onednn.onednn_gemm_new.argtypes = [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_float]
+    onednn.onednn_gemm_run.argtypes = [ctypes.c_void_p] * 3
+    q_w, scale = np.clip(np.rint(w * 32), -127, 127).astype(np.int8), 2**-11
+    products = {m: onednn.onednn_gemm_new(q_w.ctypes.data, m, N, K, scale) for m in ROWS}
+    y = np.empty((MOST, N), np.int8)
+
+    def run(m):
+        if not products[m] or onednn.onednn_gemm_run(products[m], x8.ctypes.data, y.ctypes.data):
+            sys.exit("bench_cpu_gemm: oneDNN failed")
+        return y[:m]
+    exact = x8[:8].astype(np.int32) @ q_w.T.astype(np.int32) * scale
+    if np.abs(run(8) - np.clip(np.rint(exact), -128, 127)).max() > 1:
+        sys.exit("bench_cpu_gemm: oneDNN multiplies something else")
+    return run
+
+
 def optional(make, *arguments):
     try:
         made = make(*arguments)
         made(1)
         return made
-    except (ImportError, AttributeError, RuntimeError) as error:
+    except (ImportError, AttributeError, OSError, RuntimeError) as error:
         print(f"bench_cpu_gemm: left out: {make.__name__}: {error}", file=sys.stderr)
         return None
 
@@ -187,7 +207,7 @@ def groups():
                 "pwl by AVX2": Ours("avx2", scheme, FORMATS[format][0], x, np.float32)
                 if library.cpu_gemm_way(b"avx2") else None}
         yield f"{format} x fp32", {name: run for name, run in runs.items() if run}
-    runs = {"pwl": Ours("", 5, 3, x8, np.int8), "torch": optional(with_torch)}
+    runs = {"pwl": Ours("", 5, 3, x8, np.int8), "torch": optional(with_torch), "oneDNN": optional(with_onednn)}
     yield "INT8 to s8", {name: run for name, run in runs.items() if run}
     yield "fp32", {"numpy": lambda m: x[:m] @ w.T}
 

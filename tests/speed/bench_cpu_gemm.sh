@@ -26,6 +26,10 @@ done < <(grep -o '"command": .*gemm_host_way\.c\.o.*' "$build/compile_commands.j
 "${CC:-cc}" -O2 -shared -fPIC "${have[@]}" -Iruntime/include -Ikernels/include -Ikernels tests/speed/cpu_gemm.c \
     -Wl,--whole-archive "$build/kernels/libpwl-qgemm.a" -Wl,--no-whole-archive "$build/kernels/libpwl-blocks.a" \
     "$build/runtime/libpwl.a" -lm -o "$work/cpu_gemm.so"
+if ! "${CC:-cc}" -O2 -shared -fPIC tests/speed/onednn_gemm.c -ldnnl -o "$work/onednn_gemm.so"; then
+    echo "bench_cpu_gemm: oneDNN is left out; it comes with libdnnl-dev" >&2
+    rm -f "$work/onednn_gemm.so"
+fi
 
 model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1

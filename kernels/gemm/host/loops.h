@@ -5,6 +5,7 @@
  *   integers, floats      types of vectors, of LANES rows of weights
  *   LANES, ALL            ALL vectors to a panel
  *   MOST, VECTORS         up to MOST rows of X (4 or 6) by VECTORS vectors at a time, whose sums are in registers
+ *   MOST_INTEGERS         rows of X in INT8, as many or 12
  *   add_dots(kind, tile, row, vectors, q, stride, rows, s)    s[i][v] += the sums of 32 columns: of X, q and what is i
  *                         strides of bytes behind it; of the weights, vector v of those that begin at row `row`
  *   add_half_dots(kind, tile, half, row, vectors, q, stride, rows, s)    of SUPER5 and SUPER6, of 16 columns
@@ -20,10 +21,10 @@
  *   integer(i), real(f), zeros(), nothing()    in each lane
  *   to_real(s), times(a, b), plus(a, b), minus(a, b), store(p, y), store_integers(p, s)
  */
-enum { AHEAD = 6 };
+enum { AHEAD = 12 << 10 };
 
-/* What memory has to give, some tiles ahead: with one row of X the processor waits for nothing else. The first rows of
- * a panel fetch for all. */
+/* What memory has to give, so many bytes ahead: with one row of X the processor waits for nothing else. The first rows
+ * of a panel fetch for all. */
 INLINE void fetch(uintptr_t tile, size_t bytes)
 {
     UNROLL for (size_t at = 0; at < bytes; at += PWL_QGEMM_LINE) __builtin_prefetch((const void *)(tile + at));
@@ -138,7 +139,7 @@ INLINE void multiply_super(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
     for (size_t super = 0; super < pass->blocks; super += PWL_QGEMM_SUPER_TILES) {
         floats d[2][ALL];
         if (row == 0)
-            fetch((uintptr_t)tile + tile_bytes * AHEAD, head);
+            fetch((uintptr_t)tile + AHEAD, head);
         UNROLL for (size_t v = 0; v < vectors; v++)
         {
             d[0][v] = from_halves(tile + (row + v * LANES) * sizeof(uint16_t));
@@ -149,7 +150,7 @@ INLINE void multiply_super(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
         tile += head;
         for (size_t b = 0; b < PWL_QGEMM_SUPER_TILES; b++, tile += tile_bytes, x++) {
             if (row == 0)
-                fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+                fetch((uintptr_t)tile + AHEAD, tile_bytes);
             add_super_block(kind, tile, d, row, vectors, x, pass->blocks, rows, y);
         }
     }
@@ -173,7 +174,7 @@ INLINE void multiply_floats(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, siz
     }
     for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes, x++) {
         if (row == 0)
-            fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+            fetch((uintptr_t)tile + AHEAD, tile_bytes);
         add_block(kind, tile, row, vectors, x, pass->blocks, rows, y);
     }
     UNROLL for (size_t i = 0; i < rows; i++)
@@ -188,13 +189,13 @@ INLINE void multiply_integers(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, s
 {
     const uint8_t *tile = pass->tiles;
     const int8_t *x = pass->x;
-    integers s[MOST][ALL];
-    int32_t start[MOST];
+    integers s[MOST_INTEGERS][ALL];
+    int32_t start[MOST_INTEGERS];
     UNROLL for (size_t i = 0; i < rows; i++) start[i] = is_shifted(kind) ? pass->start[i] : 0;
     begin_sums(start, vectors, rows, s);
     for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes, x += PWL_BLOCK) {
         if (row == 0)
-            fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+            fetch((uintptr_t)tile + AHEAD, tile_bytes);
         add_dots(kind, tile, row, vectors, x, pass->x_stride, rows, s);
     }
     end_sums(start, vectors, rows, s);
@@ -246,7 +247,7 @@ INLINE void multiply_halves(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, siz
     for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes, x += PWL_BLOCK * sizeof(float)) {
         floats d[ALL];
         if (row == 0)
-            fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+            fetch((uintptr_t)tile + AHEAD, tile_bytes);
         UNROLL for (size_t v = 0; v < vectors; v++) d[v] = times(scales(kind, tile, row + v * LANES), power[v]);
         for (size_t g = 0; g < (is_bytes(kind) ? 8u : 4u); g++) {
             add_halves(pass, kind, tile, row, vectors, g, 0, d, x, rows, y);
@@ -289,6 +290,18 @@ INLINE void multiply_panel(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
     CASE_OF_ROWS(kind, tile, 5)                                                                                        \
     CASE_OF_ROWS(kind, tile, 6)
 #endif
+#if MOST_INTEGERS == 12
+#define MOST_ROWS(kind, tile)                                                                                          \
+    CASE_OF_ROWS(kind, tile, 7)                                                                                        \
+    CASE_OF_ROWS(kind, tile, 8)                                                                                        \
+    CASE_OF_ROWS(kind, tile, 9)                                                                                        \
+    CASE_OF_ROWS(kind, tile, 10)                                                                                       \
+    CASE_OF_ROWS(kind, tile, 11)                                                                                       \
+    CASE_OF_ROWS(kind, tile, 12)
+#else
+#define MOST_ROWS(kind, tile)
+#endif
+#define NO_ROWS(kind, tile)
 #if FEWEST == 2
 #define ONE_ROW(kind, tile)
 #else
@@ -296,7 +309,7 @@ INLINE void multiply_panel(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
 #endif
 
 /* Every number of rows has its own code, whose sums are in registers. */
-#define DEFINE_KIND(name, kind, tile)                                                                                  \
+#define DEFINE_KIND_OF(name, kind, tile, ROWS_BEYOND)                                                                  \
     static void name(const pwl_qgemm_pass *pass)                                                                       \
     {                                                                                                                  \
         switch (pass->rows) {                                                                                          \
@@ -305,8 +318,10 @@ INLINE void multiply_panel(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
             CASE_OF_ROWS(kind, tile, 3)                                                                                \
             CASE_OF_ROWS(kind, tile, 4)                                                                                \
             MORE_ROWS(kind, tile)                                                                                      \
+            ROWS_BEYOND(kind, tile)                                                                                    \
         }                                                                                                              \
     }
+#define DEFINE_KIND(name, kind, tile) DEFINE_KIND_OF(name, kind, tile, NO_ROWS)
 DEFINE_KIND(nibbles, PWL_QGEMM_NIBBLES, 576)
 DEFINE_KIND(nibbles_stored, PWL_QGEMM_NIBBLES_STORED, 576)
 DEFINE_KIND(bytes, PWL_QGEMM_BYTES, 1088)
@@ -317,7 +332,7 @@ DEFINE_KIND(super6, PWL_QGEMM_SUPER6, 832)
 DEFINE_KIND(halves4, PWL_QGEMM_HALVES4, 576)
 DEFINE_KIND(halves8, PWL_QGEMM_HALVES8, 1088)
 DEFINE_KIND(halves_e2m1, PWL_QGEMM_HALVES_E2M1, 576)
-DEFINE_KIND(whole_numbers, PWL_QGEMM_INTEGERS, 1024)
+DEFINE_KIND_OF(whole_numbers, PWL_QGEMM_INTEGERS, 1024, MOST_ROWS)
 
 INLINE void multiply(const pwl_qgemm_pass *pass)
 {

@@ -26,7 +26,7 @@ typedef enum pwl_qgemm_kind {
     PWL_QGEMM_INTEGERS /* ROWS8: S of c - 128, over all of K */
 } pwl_qgemm_kind;
 
-enum { PWL_QGEMM_KINDS = PWL_QGEMM_INTEGERS + 1, PWL_QGEMM_PASS_ROWS = 8 };
+enum { PWL_QGEMM_KINDS = PWL_QGEMM_INTEGERS + 1, PWL_QGEMM_PASS_ROWS = 12 };
 
 /*
  * A block of X. A way may multiply codes shifted by `zero`, as unsigned numbers, and add `start` to what comes out:

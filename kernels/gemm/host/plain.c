@@ -262,3 +262,5 @@ void pwl_qgemm_plain(const pwl_qgemm_pass *pass)
         }
     }
 }
+
+PWL_QGEMM_DEFINE_ROUND(plain)

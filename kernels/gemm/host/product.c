@@ -106,11 +106,11 @@ static pwl_qgemm_status describe_in(const pwl_qgemm_product *product, const pwl_
     return PWL_QGEMM_OK;
 }
 
-static pwl_qgemm_results results_of(const job *job, const uint8_t *work)
+static pwl_qgemm_results results_of(const job *job, const uint8_t *work, const pwl_qgemm_way *way)
 {
     const pwl_qgemm_weights *const w = &job->panels;
     const uint8_t *const memory = w->memory;
-    pwl_qgemm_results results = {.product = &job->product, .n = w->n};
+    pwl_qgemm_results results = {.product = &job->product, .round = way->round, .n = w->n};
     if (job->product.activation) {
         results.e = pwl_qgemm_epilogue_of(&job->product, &job->codes);
         results.plan = (const pwl_plan *)(const void *)(work + job->plan_at);
@@ -178,17 +178,18 @@ static void scale(const job *job, const uint8_t *work, const exponents *of, size
     }
 }
 
-/* Rows of X that are multiplied by a panel before the next, a multiple of what the way takes at a time. */
-static size_t cached_rows(const job *job, const pwl_qgemm_way *way)
+/* Rows of X that are multiplied by a panel before the next, a multiple of those of a pass. */
+static size_t cached_rows(const job *job, size_t of_pass)
 {
     const size_t rows = CACHED / (job->product.scheme == PWL_QGEMM_INT8 ? job->panels.k : job->row);
-    return rows < way->rows ? way->rows : rows / way->rows * way->rows;
+    return rows < of_pass ? of_pass : rows / of_pass * of_pass;
 }
 
 static void multiply(const job *job, const uint8_t *work, const pwl_qgemm_way *way, size_t first, size_t end)
 {
-    const pwl_qgemm_results results = results_of(job, work);
-    const size_t m_all = job->product.m, cached = cached_rows(job, way);
+    pwl_qgemm_results results = results_of(job, work, way);
+    const size_t of_pass = job->product.scheme == PWL_QGEMM_INT8 ? way->most : way->rows;
+    const size_t m_all = job->product.m, cached = cached_rows(job, of_pass);
     union {
         float reals[PWL_QGEMM_PASS_ROWS * PWL_QGEMM_PANEL];
         int32_t integers[PWL_QGEMM_PASS_ROWS * PWL_QGEMM_PANEL];
@@ -198,11 +199,12 @@ static void multiply(const job *job, const uint8_t *work, const pwl_qgemm_way *w
         for (size_t n = first; n < end; n += PWL_QGEMM_PANEL) {
             const int halves = pwl_qgemm_is_a16(&job->product);
             const exponents of = halves ? exponents_of(job, n) : (exponents){{0}, {0}};
-            for (size_t m = m_first; m < m_end; m += way->rows) {
+            pwl_qgemm_begin_panel(&results, n);
+            for (size_t m = m_first; m < m_end; m += of_pass) {
                 pwl_qgemm_pass pass = pass_of(job, work, m);
                 pass.tiles =
                     (const uint8_t *)job->panels.memory + pwl_qgemm_panel_at(job->panels.format, job->panels.k, n);
-                pass.rows = m_end - m < way->rows ? m_end - m : way->rows;
+                pass.rows = m_end - m < of_pass ? m_end - m : of_pass;
                 pass.sums = &sums;
                 pass.rounding.power = of.power;
                 way->multiply(&pass);

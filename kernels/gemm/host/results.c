@@ -298,69 +298,55 @@ static void put_float_sums(const pwl_qgemm_results *results, const float *sums, 
 /* -- Integers --------------------------------------------------------------------------------------------------------
  */
 
-/* What v is of the sums S of a panel: S + offset has 33 bits, and counts in 2^-(n_w + n_x). */
-typedef struct panel {
-    int64_t offset[ROWS];
-    double real_offset[ROWS]; /* the same */
-    int fits;                 /* v has 32 bits for every S, which is at most K * 128 * 128 */
-    const int8_t *n_w;
-} panel;
-
-static panel panel_of(const pwl_qgemm_results *results, size_t n)
+void pwl_qgemm_begin_panel(pwl_qgemm_results *results, size_t n)
 {
     const pwl_qgemm_product *const product = results->product;
     const int64_t most = INT32_MAX - (int64_t)product->weights->k * 128 * 128;
-    panel found = {.n_w = results->n_w + n, .fits = 1};
+    pwl_qgemm_sums_of_panel *const of = &results->panel;
+    if (product->scheme != PWL_QGEMM_INT8)
+        return;
+    *of = (pwl_qgemm_sums_of_panel){.n_w = results->n_w + n, .fits = 1};
     for (size_t j = 0; j < ROWS; j++) {
         if (j < rows_of(results, n))
-            found.offset[j] = pwl_qgemm_bias_s32(product, product->activation, n + j) -
-                              (int64_t)product->x.zero_point * results->w_sums[n + j];
-        found.real_offset[j] = (double)found.offset[j];
-        found.fits &= found.offset[j] <= most && found.offset[j] >= -most;
+            of->offset[j] = pwl_qgemm_bias_s32(product, product->activation, n + j) -
+                            (int64_t)product->x.zero_point * results->w_sums[n + j];
+        of->real_offset[j] = (double)of->offset[j];
+        of->unit[j] = pwl_qgemm_power(-of->n_w[j]);
+        of->fits &= of->offset[j] <= most && of->offset[j] >= -most;
     }
-    return found;
 }
 
-static int32_t exponent_of(const pwl_qgemm_results *results, const panel *of, size_t m, size_t row)
+static int32_t exponent_of(const pwl_qgemm_results *results, const pwl_qgemm_sums_of_panel *of, size_t m, size_t row)
 {
     return of->n_w[row] + results->product->x.n_x[m];
 }
 
-/*
- * q = the code of v * 2^-(n_w + n_x - n), v saturated to 32 bits or not, for one row of X and every row of a panel. All
- * is exact in double: v has 33 bits, and what is clamped to 2^17 gets 2^18 + 1/2 more, of which the bits above 1 are
- * the integer, rounded half up. Beyond 2^-34 v leaves 0, beyond 2^62 only its sign matters.
- */
-static void codes_of_sums(const pwl_qgemm_results *results, const panel *of, const int32_t *s, size_t m, int64_t n,
-                          int saturated, const limits *to, int32_t q[ROWS])
+/* q = the code of v * 2^-(n_w + n_x - n), v saturated to 32 bits or not, for one row of X and every row of a panel.
+ * Beyond 2^600 only its sign matters. */
+static void codes_of_sums(const pwl_qgemm_results *results, const pwl_qgemm_sums_of_panel *of, const int32_t *s,
+                          size_t m, int64_t n, int saturated, const limits *to, int32_t q[ROWS])
 {
-    const double least = (double)(to->min - to->zero), most = (double)(to->max - to->zero);
-    const double v_least = saturated ? INT32_MIN : -0x1p40, v_most = saturated ? INT32_MAX : 0x1p40;
-    const int32_t zero = (int32_t)to->zero - (1 << 18);
-    const int64_t shift = results->product->x.n_x[m] - n;
-    double unit[ROWS];
-    for (size_t j = 0; j < ROWS; j++)
-        unit[j] = pwl_qgemm_power(-(int)pwl_sat(of->n_w[j] + shift, -62, 34));
-    for (size_t j = 0; j < ROWS; j++) {
-        const double sum = s[j] + of->real_offset[j], above = sum > v_least ? sum : v_least;
-        const double v = (above < v_most ? above : v_most) * unit[j];
-        const double upper = v > least ? v : least, clamped = upper < most ? upper : most;
-        q[j] = (int32_t)(clamped + (0x1p18 + 0.5)) + zero;
-    }
+    const pwl_qgemm_rounding_of_row by = {saturated ? INT32_MIN : -0x1p40,
+                                          saturated ? INT32_MAX : 0x1p40,
+                                          pwl_qgemm_power(-(int)pwl_sat(results->product->x.n_x[m] - n, -600, 600)),
+                                          (double)(to->min - to->zero),
+                                          (double)(to->max - to->zero),
+                                          (int32_t)to->zero};
+    results->round(of, s, &by, q);
 }
 
 enum { SMALL_SUMS = 1 << 17 };
 
 /* The code of one v that is not small. */
-static int64_t code_of_sum(const pwl_qgemm_results *results, const panel *of, const int32_t *s, size_t m, size_t row,
-                           int64_t n, const limits *to)
+static int64_t code_of_sum(const pwl_qgemm_results *results, const pwl_qgemm_sums_of_panel *of, const int32_t *s,
+                           size_t m, size_t row, int64_t n, const limits *to)
 {
     return pwl_code_of_integer(pwl_qgemm_store_s32(s[row] + of->offset[row]), exponent_of(results, of, m, row) - n,
                                to->zero, to->min, to->max);
 }
 
-static void put_integers(const pwl_qgemm_results *results, const panel *of, const int32_t *s, size_t m, size_t rows,
-                         size_t n)
+static void put_integers(const pwl_qgemm_results *results, const pwl_qgemm_sums_of_panel *of, const int32_t *s,
+                         size_t m, size_t rows, size_t n)
 {
     const pwl_qgemm_output *const y = &results->product->y;
     const limits to = {y->zero_point, INT8_MIN, INT8_MAX};
@@ -383,8 +369,8 @@ static void put_integers(const pwl_qgemm_results *results, const panel *of, cons
 }
 
 /* Codes of the table, of up where `up` is 8: [rows][columns]. */
-static void find_codes(const pwl_qgemm_results *results, const panel *of, const int32_t *s, size_t m, size_t rows,
-                       size_t n, size_t up, int64_t shift, const limits *to, pwl_type type, void *codes)
+static void find_codes(const pwl_qgemm_results *results, const pwl_qgemm_sums_of_panel *of, const int32_t *s, size_t m,
+                       size_t rows, size_t n, size_t up, int64_t shift, const limits *to, pwl_type type, void *codes)
 {
     const size_t columns = columns_of(results, n);
     const int small = are_small(to, SMALL_SUMS);
@@ -403,8 +389,8 @@ static void find_codes(const pwl_qgemm_results *results, const panel *of, const 
     }
 }
 
-static void activate_integers(const pwl_qgemm_results *results, const panel *of, const int32_t *s, size_t m,
-                              size_t rows, size_t n)
+static void activate_integers(const pwl_qgemm_results *results, const pwl_qgemm_sums_of_panel *of, const int32_t *s,
+                              size_t m, size_t rows, size_t n)
 {
     const pwl_qgemm_epilogue *const e = &results->e;
     const size_t count = rows * columns_of(results, n);
@@ -429,11 +415,10 @@ static void activate_integers(const pwl_qgemm_results *results, const panel *of,
 
 static void put_integer_sums(const pwl_qgemm_results *results, const int32_t *sums, size_t m, size_t rows, size_t n)
 {
-    const panel of = panel_of(results, n);
     if (results->product->activation)
-        activate_integers(results, &of, sums, m, rows, n);
+        activate_integers(results, &results->panel, sums, m, rows, n);
     else
-        put_integers(results, &of, sums, m, rows, n);
+        put_integers(results, &results->panel, sums, m, rows, n);
 }
 
 void pwl_qgemm_put_results(const pwl_qgemm_results *results, const void *sums, size_t m, size_t rows, size_t n)

@@ -2,7 +2,7 @@
 #include "ways.h"
 
 const pwl_qgemm_way pwl_qgemm_ways[] = {
-#define WAY(name, level, rows) {#name, level, rows, pwl_qgemm_##name},
+#define WAY(name, level, rows, most) {#name, level, rows, most, pwl_qgemm_##name, pwl_qgemm_round_##name},
     PWL_QGEMM_WAYS(WAY)
 #undef WAY
 };

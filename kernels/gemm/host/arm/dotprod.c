@@ -3,6 +3,7 @@
 #include "neon.h"
 
 #define MOST 4
+#define MOST_INTEGERS 4
 #define FEWEST 1
 #define VECTORS 2
 #define START_LAST 0
@@ -86,3 +87,5 @@ void pwl_qgemm_dotprod(const pwl_qgemm_pass *pass)
 {
     multiply(pass);
 }
+
+PWL_QGEMM_DEFINE_ROUND(dotprod)

@@ -9,6 +9,7 @@
 #include "neon.h"
 
 #define MOST 6
+#define MOST_INTEGERS 6
 #define VECTORS 2
 #define FEWEST 2
 #define START_LAST 1
@@ -145,3 +146,5 @@ void pwl_qgemm_i8mm(const pwl_qgemm_pass *pass)
     else
         multiply(pass);
 }
+
+PWL_QGEMM_DEFINE_ROUND(i8mm)

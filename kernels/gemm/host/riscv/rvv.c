@@ -198,3 +198,5 @@ void pwl_qgemm_rvv(const pwl_qgemm_pass *pass)
         }
     }
 }
+
+PWL_QGEMM_DEFINE_ROUND(rvv)

@@ -12,6 +12,7 @@
 #include "gemm/host/codes.h"
 
 #define MOST 4
+#define MOST_INTEGERS 4
 #define FEWEST 1
 #define START_LAST 1
 #define SUMS(rows) (rows)
@@ -106,3 +107,5 @@ void pwl_qgemm_avx2(const pwl_qgemm_pass *pass)
 {
     multiply(pass);
 }
+
+PWL_QGEMM_DEFINE_ROUND(avx2)

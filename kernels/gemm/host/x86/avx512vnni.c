@@ -7,6 +7,7 @@ typedef __m512i codes;
 typedef __m512 floats;
 
 #define MOST 6
+#define MOST_INTEGERS 12
 enum { LANES = 16, VECTORS = 2, ALL = PWL_QGEMM_PANEL / LANES };
 
 #define load(p) _mm512_loadu_si512(p)
@@ -132,7 +133,7 @@ static void one_row(const pwl_qgemm_pass *pass)
         UNROLL for (size_t r = 0; r < 16; r++) y[r] = zeros();
         for (size_t b = 0; b < pass->blocks; b++, tile += 576, x += PWL_BLOCK) {
             if (half == 0)
-                fetch((uintptr_t)tile + 576 * AHEAD, 576);
+                fetch((uintptr_t)tile + AHEAD, 576);
             add_rows(pass, tile, from_halves(pass->tiles + b * 576 + 512 + half * 32), x, y);
         }
         UNROLL for (size_t r = 0; r < 16; r++)((float *)pass->sums)[half * 16 + r] = _mm512_reduce_add_ps(y[r]);
@@ -146,3 +147,5 @@ void pwl_qgemm_avx512vnni(const pwl_qgemm_pass *pass)
     else
         multiply(pass);
 }
+
+PWL_QGEMM_DEFINE_ROUND(avx512vnni)

@@ -297,6 +297,25 @@ static void test_extremes(void)
     tap(good, "INT8: sums of 32 bits");
 }
 
+/* Exponents that leave nothing of a sum, or its sign alone. */
+static void test_exponents(void)
+{
+    static const int32_t far[] = {INT32_MIN, -700, -300, -33, 21, 33, 34, 35, 300, 700, INT32_MAX};
+    uint64_t state = 90;
+    int good = 1;
+    for (size_t i = 0; i < sizeof far / sizeof far[0] && good; i++) {
+        struct operand w = draw_operand(&schemes[4], 40, 96, 0, 0, &state);
+        struct problem p = draw_problem(&schemes[4], &w, 13, &state);
+        for (size_t m = 0; m < 13 && i % 2; m++)
+            p.n_x[m] = m % 2 ? INT8_MIN : INT8_MAX;
+        p.product.y.n_y = far[i];
+        good = agree(&schemes[4], &w, &p, &state);
+        free_problem(&p);
+        free_operand(&w);
+    }
+    tap(good, "INT8: exponents beyond those of sums");
+}
+
 /* Super-blocks of the least and the largest codes by those of X, of which ways add some in 16 bits. */
 static void test_super_extremes(const struct scheme *scheme)
 {
@@ -352,5 +371,6 @@ int main(void)
     test_far_scales(&schemes[SCHEMES - 3]);
     test_far_scales(&schemes[SCHEMES - 2]);
     test_extremes();
+    test_exponents();
     return tap_end();
 }
