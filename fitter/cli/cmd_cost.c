@@ -225,14 +225,15 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_cost = {
     .name = "cost",
-    .synopsis = "pwlc cost TABLE.json [--target ice40,xc7,generic,cortex-m4] [flags]",
+    .synopsis = "pwlc cost TABLE.json [--target ice40,xc7,generic,cortex-m4,rv32imc] [flags]",
     .summary = "Synthesise and compile a table with real tools: LUTs, registers, clock, bytes, instructions.",
     .details =
         "yosys counts cells: LUTs of four inputs (xc7: six), DSP blocks, RAM blocks (ice40 of 4 kbit, others 18); "
         "generic has inverters, NAND and NOR of two inputs, and registers. nextpnr, where it is installed, finds the "
-        "clock of the module between registers: ice40 on an HX8K, ice40-dsp on a UP5K, ecp5 on an LFE5U-25. On a "
-        "cortex-m4 the standalone header is compiled with -O2; instructions of one code are counted under QEMU, calls "
-        "left out. Beside it stands the plain ROM or array of all outputs.\n"
+        "clock of the module between registers: ice40 on an HX8K, ice40-dsp on a UP5K, ecp5 on an LFE5U-25. On "
+        "processors the standalone header is compiled with -O2, for cortex-m0, -m4, -m33 and -m55 by gcc, for rv32imc "
+        "by clang; instructions of one code are counted under QEMU, calls left out. Beside it stands the plain ROM or "
+        "array of all outputs.\n"
         "A target whose tools are missing has a note instead of rows; exit 77 where that is so of every target.\n"
         "Results are kept in $XDG_CACHE_HOME/pwlc by what was measured and the tools' versions.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"

@@ -23,6 +23,11 @@ const struct cost_name cost_names[COST_FIGURES] = {
 
 #define FABRIC (1u << COST_LUT | 1u << COST_FF | 1u << COST_DSP | 1u << COST_RAM | 1u << COST_CELLS)
 #define CLOCKED (1u << COST_FMAX)
+#define PROCESSOR(as, of)                                                                                              \
+    {                                                                                                                  \
+        .name = as, .kind = &cost_of_processor, .figures = 1u << COST_BYTES | 1u << COST_INSTRUCTIONS,                 \
+        .processor = &(of)                                                                                             \
+    }
 
 /* An iCE40 LUT has four inputs, a DSP is an SB_MAC16, a RAM holds 4 kbit. */
 static const struct cell_kind ice40_cells[] = {{"SB_LUT4", COST_LUT, 1},
@@ -47,16 +52,21 @@ static const char *const lfe5u[] = {
     "nextpnr-ecp5", "--25k", "--package", "CABGA381", "--lpf-allow-unconstrained", NULL};
 
 static const struct cost_target cost_targets[] = {
-    {"ice40", &cost_of_hardware, FABRIC | CLOCKED, "synth_ice40 -top %s", ice40_cells, hx8k},
-    {"ice40-dsp", &cost_of_hardware, FABRIC | CLOCKED, "synth_ice40 -dsp -top %s", ice40_cells, up5k},
-    {"xc7", &cost_of_hardware, FABRIC, "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -top %s", xc7_cells, NULL},
-    {"xc7-nodsp", &cost_of_hardware, FABRIC, "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nodsp -top %s",
-     xc7_cells, NULL},
-    {"ecp5", &cost_of_hardware, FABRIC | CLOCKED, "synth_ecp5 -top %s", ecp5_cells, lfe5u},
-    {"ecp5-nodsp", &cost_of_hardware, FABRIC | CLOCKED, "synth_ecp5 -nodsp -top %s", ecp5_cells, lfe5u},
-    {"generic", &cost_of_hardware, 1u << COST_FF | 1u << COST_CELLS, "synth -flatten -top %s\nabc -g cmos2\nopt_clean",
-     generic_cells, NULL},
-    {.name = "cortex-m4", .kind = &cost_of_processor, .figures = 1u << COST_BYTES | 1u << COST_INSTRUCTIONS},
+    {"ice40", &cost_of_hardware, FABRIC | CLOCKED, NULL, "synth_ice40 -top %s", ice40_cells, hx8k},
+    {"ice40-dsp", &cost_of_hardware, FABRIC | CLOCKED, NULL, "synth_ice40 -dsp -top %s", ice40_cells, up5k},
+    {"xc7", &cost_of_hardware, FABRIC, NULL, "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -top %s", xc7_cells,
+     NULL},
+    {"xc7-nodsp", &cost_of_hardware, FABRIC, NULL,
+     "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nodsp -top %s", xc7_cells, NULL},
+    {"ecp5", &cost_of_hardware, FABRIC | CLOCKED, NULL, "synth_ecp5 -top %s", ecp5_cells, lfe5u},
+    {"ecp5-nodsp", &cost_of_hardware, FABRIC | CLOCKED, NULL, "synth_ecp5 -nodsp -top %s", ecp5_cells, lfe5u},
+    {"generic", &cost_of_hardware, 1u << COST_FF | 1u << COST_CELLS, NULL,
+     "synth -flatten -top %s\nabc -g cmos2\nopt_clean", generic_cells, NULL},
+    PROCESSOR("cortex-m0", cortex_m0),
+    PROCESSOR("cortex-m4", cortex_m4),
+    PROCESSOR("cortex-m33", cortex_m33),
+    PROCESSOR("cortex-m55", cortex_m55),
+    PROCESSOR("rv32imc", rv32imc),
     {.name = NULL},
 };
 

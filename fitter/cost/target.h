@@ -34,6 +34,10 @@ struct cost_kind {
 
 extern const struct cost_kind cost_of_hardware, cost_of_processor;
 
+/* How programs are made for a processor, and run. */
+struct processor;
+extern const struct processor cortex_m0, cortex_m4, cortex_m33, cortex_m55, rv32imc;
+
 struct cell_kind {
     const char *begin; /* of the names of cells */
     enum cost_figure figure;
@@ -43,7 +47,8 @@ struct cell_kind {
 struct cost_target {
     const char *name;
     const struct cost_kind *kind;
-    unsigned figures; /* 1 << cost_figure for each that it has */
+    unsigned figures;                  /* 1 << cost_figure for each that it has */
+    const struct processor *processor; /* of those alone */
 
     /* Hardware alone. */
     const char *synthesis;         /* commands of yosys; %s is the top module */

@@ -39,6 +39,25 @@ if command -v qemu-system-arm >/dev/null && command -v arm-none-eabi-gcc >/dev/n
     says 0 '[r["style"] for r in rows] == ["segments", "rom"]
 assert 60 < rows[0]["bytes"] < 256 <= rows[1]["bytes"] < 300
 assert rows[1]["instructions"] == 3 and 10 < rows[0]["instructions"] < 100' cost s8.json --target cortex-m4
+    # Others, of which a Cortex-M0 has the fewest instructions to choose from; its board has no room for 65536 words.
+    says 0 '[r["target"] for r in rows[::2]] == ["cortex-m0", "cortex-m4", "cortex-m33", "cortex-m55"]
+m0, m4, m33, m55 = (r["instructions"] for r in rows[::2])
+assert 100 > m0 > m4 >= m33 >= m55 > 10 and all(r["instructions"] == 3 for r in rows[1::2])' \
+        cost s8.json --target cortex-m0,cortex-m4,cortex-m33,cortex-m55
+    "$pwlc" fit tanh --in s16:2^-12 --out s32:2^-30 --segments 4 -o s16s32.json 2>/dev/null
+    says 0 '"instructions" in rows[0] and "instructions" not in rows[1]
+assert rows[1]["bytes"] > 4 << 16' cost s16s32.json --target cortex-m0
+    expect_line "pwlc cost: note: cortex-m0, rom: no instructions: the flash of QEMU's microbit does not hold the array" \
+        ../err 'an array that a board does not hold'
+fi
+
+# RV32IMC, whose 64-bit shifts are functions.
+if command -v clang >/dev/null && command -v ld.lld >/dev/null && command -v llvm-size >/dev/null &&
+    command -v qemu-riscv32 >/dev/null; then
+    "$pwlc" fit tanh --in s32:2^-28 --out s32:2^-30 --segments 4 -o s32.json 2>/dev/null
+    says 0 '60 < rows[0]["bytes"] < 256 <= rows[1]["bytes"] < 300
+assert 3 <= rows[1]["instructions"] <= 6 and 10 < rows[0]["instructions"] < 100' cost s8.json --target rv32imc
+    says 0 '20 < rows[0]["instructions"] < 150 and len(rows) == 1' cost s32.json --target rv32imc
 fi
 
 # fake NAME VERSION COMMANDS: a tool that answers with its version, and else notes that it ran and runs the commands.
