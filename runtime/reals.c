@@ -13,7 +13,11 @@
 #endif
 
 /* From here on a cache hardly holds what is written, which then need not be read before. */
+#if SIZE_MAX > UINT16_MAX
 #define STREAMED_BYTES ((size_t)32 << 20)
+#else
+#define STREAMED_BYTES SIZE_MAX
+#endif
 
 static size_t no_codes(const pwl_scaling *of, const float *x, pwl_type type, void *codes, size_t count)
 {
