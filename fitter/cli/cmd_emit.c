@@ -26,7 +26,8 @@ static const struct option_info options[] = {
     {"--prefix", "P", "c, cuda, sv: begins every identifier, P + function + types; pwl_ by default"},
     {"--name", "N", "c, cuda, sv: the identifier of a single table, instead of the derived one"},
     {"--attribute", "A",
-     "c: what stands behind the name of each array, to place it: PROGMEM, or __attribute__((section(\".tables\")))"},
+     "c: what stands behind the name of each array, to place it: __attribute__((section(\".tables\"))); or, with "
+     "--standalone, __flash of AVR, before its type"},
     {"--rtl-style", RTL_STYLES,
      "sv: all outputs in a ROM; segments with one shift, or a shift each; auto takes the smallest"},
     {"--stages", "N", "sv: registers from input to output, 0 to 24; 1 by default"},
@@ -193,6 +194,9 @@ static int check_request(const struct request *request, struct diag *diag)
     if (emit->attribute && strcmp(request->emitter->name, "c") != 0)
         return diag_set(diag, EXIT_USAGE, "--attribute needs --format c; --format %s has no arrays to place",
                         request->emitter->name);
+    if (emit->attribute && emit_is_address_space(emit->attribute) && !emit->standalone)
+        return diag_set(diag, EXIT_USAGE, "--attribute %s needs --standalone: the runtime reads plain memory alone",
+                        emit->attribute);
     if (request->hardware && !(request->emitter->takes & EMIT_HARDWARE))
         return diag_set(diag, EXIT_USAGE, "%s needs --format sv or another of hardware, not %s", request->hardware,
                         request->emitter->name);

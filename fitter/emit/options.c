@@ -85,6 +85,11 @@ int emit_check_attribute(const char *attribute, struct diag *diag)
     return EXIT_DONE;
 }
 
+bool emit_is_address_space(const char *attribute)
+{
+    return strncmp(attribute, "__flash", 7) == 0 || strcmp(attribute, "__memx") == 0;
+}
+
 int emit_table_name(const struct table *table, const struct emit_options *options,
                     const struct identifiers *identifiers, char *name, size_t size, struct diag *diag)
 {

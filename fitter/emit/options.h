@@ -46,7 +46,7 @@ struct rom_file {
 struct emit_options {
     const char *prefix;       /* of identifiers; "pwl_" by default */
     const char *name;         /* identifier of a single table instead of the derived one; null by default */
-    const char *attribute;    /* c: of the arrays, as __attribute__((section(".tables"))); null by default */
+    const char *attribute;    /* c: of the arrays, as __attribute__((section(".tables"))) or __flash; null by default */
     bool standalone;          /* c: with its own evaluation, including only stdint.h and stddef.h */
     struct rtl_options rtl;   /* sv and its kin */
     struct rom_file *rom;     /* sv, v: takes the words where they are not in the module; null: nobody wants them */
@@ -55,6 +55,9 @@ struct emit_options {
 
 /* Exit 2 when --attribute is more than names, strings and parentheses that match. */
 int emit_check_attribute(const char *attribute, struct diag *diag);
+
+/* __flash and its like, which qualify the elements' type: what reads the arrays is compiled to read that memory. */
+bool emit_is_address_space(const char *attribute);
 
 /* What a language takes as a name. */
 struct identifiers {

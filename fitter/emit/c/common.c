@@ -52,8 +52,10 @@ void c_add_array(struct text *out, const struct c_table *c, const char *type, co
     }
     while (columns > 1 && columns * (width + 2) + (int)strlen(c->indent) > 116)
         columns /= 2;
-    text_add(out, "%sstatic const %s %s_%s[]%s%s = {\n", c->indent, type, c->name, suffix, *c->attribute ? " " : "",
-             c->attribute);
+    const bool is_qualifier = emit_is_address_space(c->attribute);
+    const char *const before = is_qualifier ? c->attribute : "", *const behind = is_qualifier ? "" : c->attribute;
+    text_add(out, "%sstatic const %s%s%s %s_%s[]%s%s = {\n", c->indent, before, *before ? " " : "", type, c->name,
+             suffix, *behind ? " " : "", behind);
     for (int i = 0; i < count; i++) {
         const bool ends_row = (i + 1) % columns == 0 || i + 1 == count;
         if (i % columns == 0)

@@ -117,6 +117,18 @@ printf '#include "placed.h"\nint8_t use(int8_t x);\nint8_t use(int8_t x) { retur
 holds 'the arrays are in their section' [ "$(objdump -h place.o | awk '$2 == ".tables" { print $3 != "00000000" }')" = 1 ]
 rm place.c place.o placed.h plain.h without.h
 expect_status 0 emit tanh.json --attribute PROGMEM && expect_line 'static const int8_t pwl_tanh_s8_q_b\[\] PROGMEM = \{' ../out PROGMEM
+
+# __flash qualifies the type, in headers that read their own arrays; AVR then has nothing in RAM.
+expect_status 0 emit tanh.json --standalone --attribute __flash -o flash.h
+holds 'each array is in flash' [ "$(grep -c '^static const __flash int' flash.h)" = 4 ]
+if command -v avr-gcc >/dev/null; then
+    printf '#include "flash.h"\nint8_t use(int8_t x);\nint8_t use(int8_t x) { return pwl_tanh_s8_eval(x); }\n' >flash.c
+    avr-gcc -mmcu=atmega328p -std=gnu11 -Os -Wall -Wextra -Werror -c flash.c -o flash.o
+    holds 'no array is in RAM' [ "$(avr-size flash.o | awk 'NR == 2 { print $2 + $3 }')" = 0 ]
+    holds 'flash is read as such' grep -q lpm <(avr-objdump -d flash.o)
+fi
+rm -f flash.c flash.h flash.o
+expect_error 2 '--attribute __flash needs --standalone' emit tanh.json --attribute __flash -o out.h
 for attribute in '' '= {1}; int x' 'section(' ')(' '"' '/* x */' 'a)b(' $'a\nb'; do
     expect_error 2 '--attribute' emit tanh.json --attribute "$attribute" -o out.h
 done
