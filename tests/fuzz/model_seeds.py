@@ -106,6 +106,11 @@ def tflite(*subgraphs, identifier=b"TFL3"):
                              4: tables([table({})])}), identifier).bytes)
 
 
+def tflite_alone(item):
+    """One tensor, with which the file ends."""
+    return bytes(Flat(table({2: tables([table({0: tables([item])})])}), b"TFL3").bytes)
+
+
 def f32(value):
     return struct.unpack("<f", struct.pack("<f", value))[0]
 
@@ -144,6 +149,9 @@ def tflite_seeds():
     yield "no_subgraphs", tflite()
     yield "long_name", tflite([tensor("n" * 4096, INT8, [0.5], [0])])
     yield "longer_name", tflite([tensor("n" * 4097, INT8, [0.5], [0])])
+    zero_points_last = tflite_alone(tensor("x", INT8, [0.5], [-3]))
+    yield "zero_points_last", zero_points_last
+    yield "zero_points_cut", zero_points_last[:-1]
     yield "header", small[:8]
     yield "half", small[:len(small) // 2]
     yield "short", small[:-1]

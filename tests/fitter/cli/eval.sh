@@ -58,6 +58,15 @@ expect_status 0 eval biased.json --trace -5 && for line in 'q_x -5' 'x -0.3125' 
     expect_line "$line" ../out 'eval --trace, biased'
 done
 
+# The error is counted from where f ends with the output.
+expect_status 0 fit leaky_relu --param alpha=1 --in s8:2^0 --out s6:2^0 --segments 1 --method uniform -o narrow.json
+for code in -100 100; do
+    expect_status 0 eval narrow.json --trace $code
+    expect_line 'q_y -?3[12] \(saturated\)' ../out "eval --trace $code"
+    expect_line "reference $code" ../out "eval --trace $code"
+    expect_line 'error_lsb 0' ../out "eval --trace $code"
+done
+
 anchored='{"start": -128, "q_b": 0, "n_BX_total": 0, "y": -127}, {"start": -16, "q_b": 127, "n_BX_total": 4, "y": -127},
     {"start": 17, "q_b": 0, "n_BX_total": 0, "y": 127}'
 make_table anchored.json "$anchored" form='"anchored"'

@@ -5,7 +5,7 @@
 
 cat >../page.py <<'END'
 """Reads a page, checks that every element is closed and that nothing outside is referred to."""
-import html.parser, sys, xml.dom.minidom
+import html.parser, re, sys, xml.dom.minidom
 
 VOID = {"meta"}
 
@@ -86,6 +86,13 @@ for words in ("tanh.json", "s8:2^-5:0, codes -128 to 127, real -4 to 3.96875", "
 assert len(plots) == 2
 drawn = plots[0].getElementsByTagName("path")
 assert len([p for p in drawn if p.getAttribute("class") == "dash s3" and p.parentNode != plots[0].documentElement]) == 2
+dots = [float(c.getAttribute("cx")) for c in plots[0].getElementsByTagName("circle") if c.getAttribute("r") == "3.00"]
+lines = [p.getAttribute("d") for p in drawn if p.getAttribute("class") == "line s1"]
+curve = next(line for line in lines if "h22" not in line) # not the one of the key
+left, right = (float(re.findall(r"[\d.]+", curve)[k]) for k in (0, -2))
+assert len(dots) == 5
+for dot, segment in zip(dots, made["segments"][1:]):
+    assert abs(left + (segment["start"] + 128) * (right - left) / 255 - dot) < 0.1, (dot, segment)
 bars = [r for r in plots[1].getElementsByTagName("rect") if r.getAttribute("class") == "f4"]
 assert bars and all(float(r.getAttribute("height")) >= 0 for r in bars)
 rows = table("segment")
@@ -106,6 +113,21 @@ for name in "uniform", "document":
                                               stderr=subprocess.DEVNULL))["certificate"]
     assert rows[name][4:6] == ["%.6g" % made["max_err_lsb"], "%.6g" % made["rms_err_lsb"]], name
     assert rows[name][7] == "%.3g" % (made["max_err_lsb"] / float(own[4]))
+    assert rows[name][8] == "%.3g" % (made["rms_err_lsb"] / float(own[5]))
+'
+
+# Of strips of many segments the one with the worst segment is open, here by its first one.
+expect_status 0 fit tanh --in s8:2^-5 --out s8:2^-7 --segments 128 --method uniform -o many.json || finish
+python3 -c 'import json
+made = json.load(open("many.json"))
+made["segments"][48]["term_c"] += 9
+del made["certificate"], made["hash"]
+json.dump(made, open("strips.json", "w"))'
+expect_status 0 certify strips.json -o certified.json
+expect_status 0 report certified.json -o strips.html
+judge 'strips' strips.html '
+strips = re.findall("<details( open|)><summary>segments (\\d+) to (\\d+)", raw)
+assert strips == [("", "0", "47"), (" open", "48", "95"), ("", "96", "127")], strips
 '
 
 # Row operators have a page of their own.
@@ -174,7 +196,7 @@ rm -f page.* several.html kinds.html
 expect_status 0 fit sigmoid --in s16:2^-12 --out s16:2^-15 --segments 100 --method uniform -o many.json
 expect_status 0 report many.json tanh.json -o many.html
 judge 'strips' many.html '
-import json, re
+import json
 made = json.load(open("many.json"))
 says, starts = made["certificate"], [segment["start"] for segment in made["segments"]]
 assert len(starts) > 96

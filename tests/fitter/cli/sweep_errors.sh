@@ -31,6 +31,18 @@ printf '100,1\n122,3\n' >weights.csv
 sweep_passes step.json --weights weights.csv --format json
 has weighted_bias_lsb 1.5
 
+# Squares are of squared units.
+expect_status 0 fit sigmoid --in s8:2^-5 --out u8:2^-2 --segments 4 --method uniform -o quarters.json
+sweep_passes quarters.json --format json
+python3 -c 'import json, sys
+row = json.load(open(sys.argv[1]))[0]
+agree = lambda a, b: abs(a - b) <= 1.01e-5 * abs(b) # half a unit of the sixth digit on either side
+for name in "mse", "mean_abs_squared":
+    assert row[name + "_lsb2"] > 0 and agree(row[name + "_real"], row[name + "_lsb2"] / 16), row
+for name in "max_err", "rms_err", "mean_abs_err", "bias":
+    assert row[name + "_lsb"] and agree(row[name + "_real"], row[name + "_lsb"] / 4), row' ../out ||
+    fail "units: $(cat ../out)"
+
 # Gates: at the figure itself they hold.
 sweep_passes step.json --max-rms 0.870525 --max-bias 0.257813 --min-correct 0.91015 --max-err 3
 gate 'step.json: RMS error 0.870524 LSB exceeds --max-rms 0.5 by 0.370524' step.json --max-rms 0.5

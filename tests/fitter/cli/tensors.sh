@@ -23,6 +23,8 @@ expect_line '\|     4 \| int8, 3 scales +\| channels +\|' ../out 'tensors m.tfli
 expect_line '\|    28 \| int8, 3 scales but another number of zero points +\| fewer +\|' ../out 'tensors m.tflite'
 expect_line '\|    24 \| s8:2\^-1:25 +\| +\|' ../out 'tensors m.tflite'
 expect_line '\|    25 \| s8:2\^-1:26 +\| bars \\\| and \\x5c and \\x0a \|' ../out 'tensors m.tflite'
+expect_status 0 tensors "$corpus/tflite/zero_points_last" # with which the file ends
+expect_line '\|     0 \| s8:2\^-1:-3 +\| x +\|' ../out 'tensors zero_points_last'
 expect_status 0 tensors "$corpus/onnx/long_name"
 expect_line '\|     0 \| unknown type, not quantised \| n{200}\.\.\. \(4096 bytes\) \|' ../out 'tensors long_name'
 
@@ -120,6 +122,7 @@ expect_error 2 '/dev/null: not a file of one byte or more' tensors /dev/null
 expect_error 2 'jobs.json: neither a TFLite model, with TFL3 at byte 4, nor an ONNX model' tensors jobs.json
 expect_error 2 'truncated: neither a TFLite model' tensors "$corpus/onnx/truncated"
 expect_error 2 'half: tflite: tensor 0 of subgraph 0 reaches beyond the end of the file' tensors "$corpus/tflite/half"
+expect_error 2 'zero_points_cut: tflite: tensor 0 of subgraph 0 reaches beyond' tensors "$corpus/tflite/zero_points_cut"
 for name in field_beyond field_in_offset header many_subgraphs root_at_0 root_beyond table_beyond table_long \
     vtable_{before,beyond,far,long,short}; do
     expect_error 2 "$name: tflite: the list of subgraphs reaches beyond" tensors "$corpus/tflite/$name"

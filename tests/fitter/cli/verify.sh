@@ -38,6 +38,8 @@ fit rsqrt --in u16:2^-6:-6 --out u16:2^-14 --reduce on --segments 8 --method uni
 fit silu --in u5:0.5:12 --out s7:2^-4 --form biased --segments 5 --rounding half_away -o narrow.json
 fit relu --in s2:2^0 --out u2:2^0 --segments 2 --method uniform -o smallest.json
 fit tanh --in s8:2^-5 --out s8:2^-7 --segments 3 --method uniform -o saturated.json
+# The last code's 127 / 4 is rounded up to 32, which has a bit more than what it is rounded from.
+make_table carry.json '{"start": -128, "q_b": 1, "n_BX_total": 2, "term_c": 0}' rounding='"half_up"'
 fit tanh --in s32:2^-27 --out s32:2^-30 --method uniform --segments 4 -o wide.json
 
 # The standalone header: all codes of the C type up to 16 bits.
@@ -65,6 +67,8 @@ if command -v iverilog >/dev/null; then
     for flags in '' '--stages 0' '--stages 4 --rtl-handshake ready'; do
         verifies 0 sv '256 codes, 0 mismatches, [0-9.]+ s, iverilog [0-9.]+' s8.json --against sv --simulator iverilog $flags
         verifies 0 sv '32 codes, 0 mismatches, .*' narrow.json --against sv --simulator iverilog $flags
+        verifies 0 sv '256 codes, 0 mismatches, .*' carry.json --against sv --simulator iverilog --rtl-style aligned \
+            $flags
     done
     finds sv narrow.json --simulator iverilog
 fi

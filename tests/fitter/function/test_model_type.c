@@ -94,6 +94,7 @@ START_TEST(reads_tflite)
         {"bars | and \\ and \n", "s8:2^-1:26"},
         {"\xcf\x83(x)", "u8:2^-8:0"},
         {"auto:0", "s8:2^-1:27"},
+        {"fewer", "int8, 3 scales but another number of zero points"},
     };
     static const struct expected subgraphs[] = {
         {"x", "s8:2^-1:1"}, {"y", "s8:2^-1:1"}, {"x", "s8:2^-2:1"}, {"y", "s8:2^-1:1"}};
@@ -279,10 +280,10 @@ START_TEST(finds_by_name_and_index)
     ck_assert_str_eq(type_of(subgraphs, "x"),
                      "tensors 0 and 2 both have the name \"x\"; give the index of the one that is meant");
     /* Nothing there. */
-    ck_assert_str_eq(type_of(tflite, "28"), "no tensor 28; there are 28, counted from 0");
+    ck_assert_str_eq(type_of(tflite, "29"), "no tensor 29; there are 29, counted from 0");
     ck_assert_str_eq(type_of(tflite, "99999999999999999999"),
-                     "no tensor 99999999999999999999; there are 28, counted from 0");
-    ck_assert_str_eq(type_of(tflite, "-1"), "no tensor \"-1\"; `pwlc tensors` lists the 28 that there are");
+                     "no tensor 99999999999999999999; there are 29, counted from 0");
+    ck_assert_str_eq(type_of(tflite, "-1"), "no tensor \"-1\"; `pwlc tensors` lists the 29 that there are");
     ck_assert_str_eq(type_of(tflite, "decimals"), "no tensor \"decimals\"; did you mean decimal?");
     ck_assert_str_eq(type_of(onnx, "sigmoid/out"),
                      "no tensor \"sigmoid/out\"; `pwlc tensors` lists the 6 that there are");

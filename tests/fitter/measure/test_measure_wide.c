@@ -34,6 +34,23 @@ START_TEST(an_extreme_between_the_samples_is_found)
 }
 END_TEST
 
+/* A code is 16 output codes: t = -16 |x - c|, and a line of slope 1 that lies below all of it, farthest at the kink. */
+START_TEST(an_extreme_is_found_by_slopes_in_codes)
+{
+    const int64_t kink = 123456789;
+    struct made made;
+    const struct function function = own(&minus_abs_info);
+    start_table(&made, "s32:2^0:123456789", "s32:2^-4:0");
+    made.table.in.qmin = kink - (1 << 25) - 77;
+    made.table.in.qmax = kink + (1 << 25);
+    add_segment(&made, made.table.in.qmin, 1, 0, -(1 << 30));
+    finish(&made);
+    const struct error_stats stats = measured(&made, &function, false);
+    ck_assert(stats.max_err == 0x1p30);
+    ck_assert_int_eq(stats.max_err_at, kink);
+}
+END_TEST
+
 /* t = q / 2^24 and floor: just below each step the error is 1 - 2^-24, at the samples at most 1 - 2^-13. */
 START_TEST(codes_beside_the_tables_steps_are_compared)
 {
@@ -454,6 +471,7 @@ int main(void)
     Suite *suite = suite_create("certify_wide");
     TCase *tests = tcase_create("certify_wide");
     tcase_add_test(tests, an_extreme_between_the_samples_is_found);
+    tcase_add_test(tests, an_extreme_is_found_by_slopes_in_codes);
     tcase_add_test(tests, codes_beside_the_tables_steps_are_compared);
     tcase_add_test(tests, codes_beside_the_last_step_are_compared);
     tcase_add_test(tests, the_limit_of_the_output_is_compared);

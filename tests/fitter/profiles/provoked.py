@@ -292,6 +292,8 @@ READER = [
     ("aie", "an entry below 0", "cpp", aie_text(bias=127), "bias is 127"),
     *(("aie", f"a shift of {shift}", "cpp", aie_text(shift=shift), "one integer from 0 to 31")
       for shift in ("8.5", "0x1p3", "-1", "32")),
+    ("aie", "a shift_offset that is not the shift", "cpp", aie_text().replace("shift_offset = 8", "shift_offset = 7"),
+     "one integer from 0 to 31"),
     *(("aie", f"step_bits of {bits}", "cpp", aie_text(step_bits=bits), "must be an integer from 0 to 31")
       for bits in ("8.5", "0x1p3", "-1", "32")),
     ("aie", "an output outside int16 or the output range", "bytes", images.image("aie"), "nothing clips", "s16 s9"),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "table/runs.h"
 #include "table/size.h"
 #include "table_fixture.h"
 
@@ -367,6 +368,37 @@ START_TEST(a_full_table_takes_one_output_a_code)
 }
 END_TEST
 
+static bool has_run(const struct runs *runs, int64_t code)
+{
+    for (size_t k = 0; k < runs->count; k++)
+        if (code >= runs->list[k].first && code < runs->list[k].first + runs->list[k].count)
+            return true;
+    return false;
+}
+
+/* Knots, their mirror images, and the codes just before them. */
+START_TEST(edges_are_those_of_both_sides)
+{
+    struct table table = fixture_table(PWL_ABSOLUTE, PWL_HALF_UP, PWL_INT32);
+    struct packed_table packed;
+    struct runs runs;
+    struct diag diag;
+    table.has_fold = true;
+    table.segments[0].start = table.in.zero_point;
+    ck_assert_int_eq(table_pack(&table, &packed, &diag), EXIT_DONE);
+    ck_assert_int_eq(runs_of_edges(&table, &packed, 24, &runs, &diag), EXIT_DONE);
+    for (int i = 0; i < table.segment_count; i++)
+        for (int before = 0; before < 2; before++) {
+            const int64_t code = table.segments[i].start - before;
+            ck_assert_msg(has_run(&runs, code), "no code %lld", (long long)code);
+            ck_assert_msg(has_run(&runs, 2 * table.in.zero_point - code), "no mirror image of %lld", (long long)code);
+        }
+    runs_free(&runs);
+    packed_table_free(&packed);
+    table_free(&table);
+}
+END_TEST
+
 int main(void)
 {
     Suite *const suite = suite_create("table");
@@ -381,6 +413,7 @@ int main(void)
     tcase_add_test(tests, the_samples_of_a_table_are_the_same_bytes);
     tcase_add_test(tests, fields_are_as_narrow_as_their_values);
     tcase_add_test(tests, a_full_table_takes_one_output_a_code);
+    tcase_add_test(tests, edges_are_those_of_both_sides);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
