@@ -4,29 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A value before saturation is known by its place among low..high, which holds all that saturation leaves apart. */
-struct values {
-    int64_t low, high;
-    int count;
-};
-
-/* What the offset is added to at a code, and whether all before that is legal. */
-struct base {
-    int64_t sum;
-    bool legal;
-};
-
-struct slope {
-    int64_t q_b;
-    int n;
-    const struct base *base; /* of each code; of the anchored form from the start on */
-};
-
-struct slopes {
-    struct slope *slope;
-    struct base *base;
-    int count;
-};
+#include "every_slope.h"
 
 /* What has to be known of the segments before a code: the value at the code before it, for --monotone, and the value
  * that the last segment would have at it, for --continuous; each is 0 where nobody asks. */
@@ -36,13 +14,6 @@ struct state {
     int64_t offset;
     int start, before; /* of the last segment; before: the state at its start */
 };
-
-/* The sums of base and offset that are legal: an interval around 0. */
-struct interval {
-    int64_t low, high;
-};
-
-enum { SHIFTS = 32 }; /* to either side */
 
 struct program {
     const struct every_spec *spec;
@@ -57,219 +28,9 @@ struct program {
     struct state *range; /* the best line from one start to each end, where segments are not tied */
 };
 
-static void *allocate(size_t count, size_t size)
-{
-    void *memory = malloc(count * size);
-    if (!memory)
-        abort();
-    return memory;
-}
-
-static int64_t power(int n)
-{
-    return INT64_C(1) << n;
-}
-
-static int64_t clip(int64_t v, int64_t low, int64_t high)
-{
-    return v < low ? low : v > high ? high : v;
-}
-
-static int64_t floor_shift(int64_t p, int n)
-{
-    return p >= 0 ? p >> n : ~(~p >> n);
-}
-
-int64_t every_shift(enum every_rounding rounding, int64_t p, int n)
-{
-    if (n <= 0) /* what is not legal stays so */
-        return n == 0 ? p : clip(p, -power(31), power(31)) * power(-n);
-    const int64_t down = floor_shift(p, n), rest = 2 * (p - down * power(n));
-    if (rounding == EVERY_FLOOR || rest < power(n))
-        return down;
-    if (rest > power(n) || rounding == EVERY_HALF_UP)
-        return down + 1;
-    return rounding == EVERY_HALF_AWAY ? down + (p > 0) : down + (down % 2 != 0);
-}
-
-bool every_fits(const struct every_spec *spec, int64_t sum)
-{
-    return -power(spec->sum_bits - 1) <= sum && sum < power(spec->sum_bits - 1);
-}
-
-bool every_shifts_legally(const struct every_spec *spec, int64_t p, int n)
-{
-    int64_t added = 0;
-    if (n > 0 && spec->rounding != EVERY_FLOOR)
-        added = (spec->rounding == EVERY_HALF_AWAY ? llabs(p) : p) + power(n - 1);
-    return every_fits(spec, p) && every_fits(spec, added) && every_fits(spec, every_shift(spec->rounding, p, n));
-}
-
 static int64_t output_of(const struct every_spec *spec, int64_t value)
 {
     return clip(value, spec->qmin_y, spec->qmax_y);
-}
-
-static struct values values_of(const struct every_spec *spec)
-{
-    struct values values = {.low = spec->qmin_y, .high = spec->qmax_y};
-    for (int k = 0; k < spec->count; k++)
-        if (spec->mirror[k].exists) {
-            values.low = spec->sum - spec->qmax_y < values.low ? spec->sum - spec->qmax_y : values.low;
-            values.high = spec->sum - spec->qmin_y > values.high ? spec->sum - spec->qmin_y : values.high;
-        }
-    values.count = (int)(values.high - values.low + 1);
-    return values;
-}
-
-static bool is_legal_sum(const struct every_spec *spec, int64_t p, int n, bool mirrored)
-{
-    const int64_t value = spec->form == EVERY_BIASED ? every_shift(spec->rounding, p, n) : p;
-    if (spec->form == EVERY_BIASED && !every_shifts_legally(spec, p, n))
-        return false;
-    return every_fits(spec, value) && (!mirrored || every_fits(spec, spec->sum - value));
-}
-
-static struct interval legal_sums(const struct every_spec *spec, int n, bool mirrored)
-{
-    struct interval legal = {0, 0};
-    for (int64_t step = power(spec->sum_bits); step > 0; step /= 2) {
-        while (is_legal_sum(spec, legal.low - step, n, mirrored))
-            legal.low -= step;
-        while (is_legal_sum(spec, legal.high + step, n, mirrored))
-            legal.high += step;
-    }
-    return legal;
-}
-
-/* The least sum with which a shift gives at least v. */
-static int64_t least_sum(const struct every_spec *spec, int64_t v, int n)
-{
-    if (spec->form != EVERY_BIASED)
-        return v;
-    if (n <= 0)
-        return -floor_shift(-v, -n);
-    const int64_t sum = v * power(n) - (spec->rounding == EVERY_FLOOR ? 0 : power(n - 1));
-    return every_shift(spec->rounding, sum, n) < v ? sum + 1 : sum;
-}
-
-/* --- slopes --- */
-
-static bool has_terms(int64_t q_b, int terms, int bits)
-{
-    if (q_b == 0 || terms == 0)
-        return true;
-    for (int k = 0; k <= bits; k++)
-        for (int sign = -1; sign <= 1; sign += 2)
-            if (terms > 0 && (q_b == sign * (1 << k) || (terms > 1 && has_terms(q_b - sign * (1 << k), 1, bits))))
-                return true;
-    return false;
-}
-
-bool every_is_stored(const struct every_spec *spec, int64_t q_b, int n)
-{
-    if (spec->shift_multiple == 0)
-        return true;
-    for (int s = spec->shift_multiple; s <= 32; s += spec->shift_multiple) {
-        if (s < n || s - n >= spec->stored_bits)
-            continue;
-        const int64_t stored = q_b * power(s - n), end = power(spec->stored_bits - 1);
-        if (stored >= -end && stored < end)
-            return true;
-    }
-    return false;
-}
-
-/* Whether offsets may be any output, and any value whose image is one. */
-static bool offsets_hold_values(const struct program *program)
-{
-    return program->spec->offset_low <= program->values.low && program->values.high <= program->spec->offset_high;
-}
-
-/*
- * Whether n and all larger shifts make lines that a smaller one makes too.
- *
- * Once 2^n is more than four times each product, the products shifted by n are 0 or -1, as those shifted by n - 1 are.
- * In the biased form, once 2^n is more than four times the difference of any two products, the line has at most one
- * step, by 1, which n - 1 puts between the same codes, where offsets reach it.
- */
-static bool is_too_flat(const struct program *program, int64_t q_b, int n)
-{
-    const struct every_spec *spec = program->spec;
-    const int64_t a = q_b * (spec->first_x - spec->zp_x), b = a + q_b * (spec->count - 1);
-    const int64_t largest = llabs(a) > llabs(b) ? llabs(a) : llabs(b);
-    const int64_t most = llabs(program->values.low) + llabs(program->values.high) + 1;
-    if (n <= 2 || power(n - 2) <= (spec->form == EVERY_ABSOLUTE ? largest : llabs(b - a)))
-        return false;
-    return spec->form != EVERY_BIASED ||
-           (spec->offset_low <= -most * power(n) - largest && most * power(n) + largest <= spec->offset_high);
-}
-
-/*
- * Whether a smaller slope or shift to the left makes lines that saturate alike.
- *
- * Absolute and anchored: of a line that rises by more than all values from code to code one code at most does not
- * saturate. The line of slope 2^m, the least such, through that code and value saturates the same codes alike, and lies
- * between the other line and that value everywhere: it is legal when the other is, and so is its offset where offsets
- * hold the values. Biased: once 2^-n exceeds the magnitude of each value, only the sign of the sum counts.
- */
-static bool is_too_steep(const struct program *program, int64_t q_b, int n)
-{
-    const int64_t most = 4 * (llabs(program->values.low) + llabs(program->values.high));
-    if (program->spec->form == EVERY_BIASED)
-        return n < 0 && power(-n) > most;
-    return offsets_hold_values(program) && (n < 0 ? llabs(q_b) * power(-n) > most : llabs(q_b) > most * power(n));
-}
-
-/* Whether other slopes make the same lines: without a bias under the shift q_b / 2^n in lowest terms, by smaller
- * numbers; flat ones without a shift. With one shift all lines of a shift count or none. */
-static bool adds_nothing(const struct program *program, int64_t q_b, int n)
-{
-    const struct every_spec *spec = program->spec;
-    if (spec->shift_multiple)
-        return false;
-    if (spec->one_shift)
-        return is_too_flat(program, power(spec->slope_bits - 1), n) || is_too_steep(program, 1, n);
-    if (is_too_flat(program, q_b, n) || is_too_steep(program, q_b, n))
-        return true;
-    if (q_b == 0)
-        return n != 0 && (spec->form != EVERY_BIASED || offsets_hold_values(program));
-    return spec->form != EVERY_BIASED && q_b % 2 == 0 && n > 1 - spec->sum_bits;
-}
-
-static struct base base_at(const struct every_spec *spec, int64_t q_b, int n, int64_t x)
-{
-    const int64_t product = q_b * x;
-    if (spec->form == EVERY_BIASED)
-        return (struct base){product, every_fits(spec, x) && every_fits(spec, product)};
-    return (struct base){every_shift(spec->rounding, product, n),
-                         every_fits(spec, x) && every_shifts_legally(spec, product, n)};
-}
-
-/* Those of the shifts from first to last. Constants come first, as what they cost gives up others. */
-static void collect_slopes(const struct program *program, int first, int last, struct slopes *slopes)
-{
-    const struct every_spec *spec = program->spec;
-    const int64_t steepest = power(spec->slope_bits - 1),
-                  x = spec->form == EVERY_ANCHORED ? 0 : spec->first_x - spec->zp_x;
-    const int flat = last < 0 ? last : first > 0 ? first : 0;
-    slopes->count = 0;
-    if (every_is_stored(spec, 0, flat))
-        slopes->slope[slopes->count++] = (struct slope){.q_b = 0, .n = flat};
-    for (int n = last; n >= first; n--)
-        for (int64_t q_b = -steepest; q_b < steepest; q_b++)
-            if (has_terms(q_b, spec->slope_terms, spec->slope_bits) && every_is_stored(spec, q_b, n) &&
-                (spec->every_line || !adds_nothing(program, q_b, n)))
-                slopes->slope[slopes->count++] = (struct slope){.q_b = q_b, .n = n};
-    free(slopes->base);
-    slopes->base = allocate((size_t)slopes->count * (size_t)spec->count, sizeof *slopes->base);
-    for (int s = 0; s < slopes->count; s++) {
-        struct slope *const slope = &slopes->slope[s];
-        struct base *const base = slopes->base + (size_t)s * (size_t)spec->count;
-        for (int k = 0; k < spec->count; k++)
-            base[k] = base_at(spec, slope->q_b, slope->n, x + k);
-        slope->base = base;
-    }
 }
 
 /* --- costs and ties --- */
@@ -402,7 +163,7 @@ static struct at look(const struct program *program, struct line *line, int k)
     const struct base base = line->slope->base[k - line->first];
     const struct interval *legal = &program->legal[n + SHIFTS][spec->mirror[k].exists];
     const int64_t sum = base.sum + line->offset,
-                  value = spec->form == EVERY_BIASED ? every_shift(spec->rounding, sum, n) : sum,
+                  value = spec->form == EVERY_BIASED ? shifted(spec->rounding, sum, n) : sum,
                   kept = clip(value, program->values.low, program->values.high);
     /* Above the highest legal sum a code changes for the worse. */
     int64_t change = sum < legal->low ? legal->low : INT64_MAX;
@@ -614,7 +375,7 @@ struct every_found every_table(const struct every_spec *spec, double limit)
                              sizeof *program.state);
     program.range = allocate((size_t)spec->count + 1, sizeof *program.range);
     struct start start = {.before = allocate((size_t)(places * spec->segments), sizeof *start.before)};
-    struct slopes slopes = {.slope = allocate(((size_t)(2 * most + 1) << spec->slope_bits) + 1, sizeof *slopes.slope)};
+    struct slopes slopes = {0};
     for (int m = 0; m <= spec->segments; m++)
         found.least_of[m] = INFINITY;
     for (int n = -most; n <= most; n++)
@@ -622,7 +383,7 @@ struct every_found every_table(const struct every_spec *spec, double limit)
             program.legal[n + SHIFTS][mirrored] = legal_sums(spec, n, mirrored);
     fill_costs(&program);
     for (int n = -most; n <= most; n++) {
-        collect_slopes(&program, spec->one_shift ? n : -most, spec->one_shift ? n : most, &slopes);
+        collect_slopes(spec, &program.values, spec->one_shift ? n : -most, spec->one_shift ? n : most, &slopes);
         search(&program, &slopes, &start, &found);
         if (!spec->one_shift)
             break;
