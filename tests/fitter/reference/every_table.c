@@ -224,14 +224,21 @@ static void extend(const struct program *program, const struct start *start, str
     }
 }
 
-/* Whether the line has been tried from the code before at the same cost. */
+/* Whether the line has been tried from the code before at the same cost; not where an intermediate value of that code
+ * leaves its type. */
 static bool is_inherited(const struct program *program, const struct start *start, struct line *line, struct at at)
 {
+    const int k = start->code - 1;
     if (!start->inherits)
         return false;
-    const struct at before = look(program, line, start->code - 1);
+    const struct at before = look(program, line, k);
     const double here = cost_at(program, start->code, at.place);
-    return before.legal && together(program, cost_at(program, start->code - 1, before.place), here) == here;
+    if (!before.legal || together(program, cost_at(program, k, before.place), here) != here)
+        return false;
+    const struct interval *legal = &program->legal[line->slope->n + SHIFTS][program->spec->mirror[k].exists];
+    const int64_t leaves = legal->high + 1 - line->slope->base[k - line->first].sum;
+    line->next = leaves < line->next ? leaves : line->next;
+    return true;
 }
 
 /* Offsets that are alike at all codes that a line reaches are tried once. */

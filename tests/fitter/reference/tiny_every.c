@@ -60,7 +60,7 @@ static bool may_start(const struct tiny *tiny, const struct every_spec *every, i
         return (code - tiny->spec.in.qmin) % (INT64_C(1) << every->shift) == 0;
     if (constraints->knots == KNOTS_UNIFORM) {
         for (int m = 0; m < segments; m++)
-            if (k == every->count * m / segments)
+            if (k == (tiny->spec.in.qmax - every->first_x + 1) * m / segments)
                 return true;
         return false;
     }

@@ -117,18 +117,14 @@ static void check_claims(const struct tiny *tiny, const struct every_spec *every
 static void check_fewest(const struct tiny *tiny, const struct table *table)
 {
     const struct constraints *constraints = &tiny->spec.constraints;
-    struct every_spec every = tiny_every(tiny, table->segment_count);
     const bool uniform = constraints->knots == KNOTS_UNIFORM,
                free_grid = constraints->knots == KNOTS_POW2 && !constraints->index_bits;
-    every.squares = false;
     if (constraints_tie(constraints) && (uniform || free_grid))
         return;
     for (int m = uniform ? 1 : table->segment_count - 1; m > 0 && m < table->segment_count; m++) {
+        struct every_spec every = tiny_every(tiny, uniform ? m : table->segment_count);
+        every.squares = false;
         every.segments = m;
-        for (int k = 1; uniform && k < every.count; k++)
-            every.may_start[k] = false;
-        for (int part = 1; uniform && part < m; part++)
-            every.may_start[every.count * part / m] = true;
         const struct other fewer = search_all(tiny, &every, tiny->spec.max_err - 1.01e-9);
         ck_assert_msg(!fewer.found.found, "%s: %d segments, fewer serve:%s", tiny->text, table->segment_count,
                       fewer.text);
