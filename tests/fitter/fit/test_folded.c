@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Folded tables of tiny formats against brute force, which goes by the definition alone: the lines over the half, the
+ * Folded tables of tiny formats against every table, which goes by the definition alone: the lines over the half, the
  * codes from the zero point on and the mirror images of those below it. Of a zero point in the middle one of these is
  * beyond the last code, where no segment starts. Sums S are rounded, and outputs saturate, in one half or in both.
  */
-#include "../reference/brute_force.h"
+#include "../reference/draw.h"
 #include "../reference/fixture.h"
-#include "../reference/small.h"
+#include "../reference/tiny_spec.h"
 
 /* As in test_minimax.c: the search ends 1e-9 LSB above the least error. */
 static const double tolerance = 1.01e-9;
@@ -19,10 +19,8 @@ static const struct {
     bool complement; /* f(-x) = 1 - f(x); else odd */
 } functions[] = {{"sigmoid", true}, {"tanh", false}, {"erf", false}, {"sin", false}};
 
-static const struct {
-    const char *scale;
-    int sum; /* of f and 1 - f, to the nearest code */
-} complement_scales[] = {{"2^-5", 32}, {"0.031", 32}, {"0.03", 33}};
+/* The sum of f and 1 - f is 32 or 33 codes. */
+static const char *const complement_scales[] = {"2^-5", "0.031", "0.03"};
 
 static const char *const odd_scales[] = {"2^-4", "0.05", "0.11"};
 
@@ -31,53 +29,18 @@ static const struct {
     int64_t qmin, qmax;
 } outputs[] = {{"s7", -64, 63}, {"s5", -16, 15}, {"u5", 0, 31}};
 
-/* A folded spec, and its half for brute force. */
+/* A folded spec, and what its half may be. */
 struct folded {
     char text[200];
-    struct spec spec;
-    double target[BRUTE_CODES], mirrored[BRUTE_CODES], least[BRUTE_CODES + 1];
-    bool starts[BRUTE_CODES];
-    struct brute_problem problem;
-    struct reference_map map;
+    struct tiny tiny;
+    struct every_spec every;
 };
 
-/* Clipped; NAN where there is no such code. */
-static double target_of(const struct folded *folded, int64_t q)
+static void take_folded(struct folded *folded)
 {
-    const struct brute_problem *problem = &folded->problem;
-    if (q < folded->map.qmin_x || q > folded->map.qmax_x)
-        return NAN;
-    return fmin(fmax((double)reference_target(&folded->map, q), (double)problem->qmin_y), (double)problem->qmax_y);
-}
-
-/* The half of the spec in folded->text, of which the sum is known. */
-static void take_folded(struct folded *folded, int64_t sum)
-{
-    struct diag diag;
-    struct spec *spec = &folded->spec;
-    ck_assert_msg(spec_from(folded->text, spec, &diag) == EXIT_DONE, "%s: %s", folded->text, diag.text);
-    folded->map = map_of(spec);
-    const int64_t zp_x = spec->in.zero_point, image = 2 * zp_x - spec->in.qmin, qmax = spec->in.qmax;
-    folded->problem = (struct brute_problem){.count = (int)((image > qmax ? image : qmax) - zp_x) + 1,
-                                             .target = folded->target,
-                                             .mirrored = folded->mirrored,
-                                             .sum = sum,
-                                             .starts = folded->starts,
-                                             .qmin_x = zp_x,
-                                             .zp_x = zp_x,
-                                             .qmin_y = spec->out.qmin,
-                                             .qmax_y = spec->out.qmax,
-                                             .form = (enum brute_form)spec->form,
-                                             .rounding = (enum brute_rounding)spec->rounding,
-                                             .slope_bits = spec->slope_bits,
-                                             .offset_bits = spec->form == PWL_BIASED ? 32 : 16,
-                                             .accumulator_bits = 32,
-                                             .squares = spec->method == METHOD_LSQ};
-    for (int k = 0; k < folded->problem.count; k++) {
-        folded->target[k] = target_of(folded, zp_x + k);
-        folded->mirrored[k] = k > 0 ? target_of(folded, zp_x - k) : NAN;
-        folded->starts[k] = zp_x + k <= qmax;
-    }
+    tiny_from_flags(&folded->tiny, folded->text);
+    folded->every = tiny_every(&folded->tiny, 0);
+    folded->every.segments = folded->every.count;
 }
 
 static void draw_folded(struct folded *folded, int number, bool squares)
@@ -94,33 +57,17 @@ static void draw_folded(struct folded *folded, int number, bool squares)
              "%s --in %c%d:%s:%" PRId64 " --out %s:%s:%" PRId64 " --form %s --rounding %s --slope-bits %d "
              "--symmetry fold --method %s",
              functions[number / 12 % 4].name, in_signed ? 's' : 'u', in_bits, in_scales[draw(4)], zp_x,
-             outputs[out].name, complement ? complement_scales[scale].scale : odd_scales[scale], zp_y,
-             forms[number % 3], roundings[number / 3 % 4], slope_bits, squares ? "lsq" : "minimax");
-    take_folded(folded, (complement ? complement_scales[scale].sum : 0) + 2 * zp_y);
+             outputs[out].name, complement ? complement_scales[scale] : odd_scales[scale], zp_y, forms[number % 3],
+             roundings[number / 3 % 4], slope_bits, squares ? "lsq" : "minimax");
+    take_folded(folded);
 }
 
 /* Whether the output ranges of both halves are the same but for one code: then squares are searched completely, else a
  * line that goes on where one half saturates may be counted for less than it costs. */
 static bool halves_saturate_alike(const struct folded *folded)
 {
-    const struct brute_problem *problem = &folded->problem;
-    return llabs(problem->sum - problem->qmin_y - problem->qmax_y) <= 1;
-}
-
-/* The error of a table over all codes, by the definitions alone: the largest, or the sum of squares. */
-static double error_of(const struct folded *folded, const struct table *table)
-{
-    struct reference_table reference;
-    double error = 0;
-    reference_table_init(&reference, table);
-    for (int64_t q = folded->map.qmin_x; q <= folded->map.qmax_x; q++) {
-        const struct ref_result result = ref_eval(&reference.table, q);
-        ck_assert_msg(result.leaves == REF_FITS, "%s: code %" PRId64 " leaves the accumulator", folded->text, q);
-        const double e = fabs((double)result.q_y - target_of(folded, q));
-        error = folded->problem.squares ? error + e * e : fmax(error, e);
-    }
-    free(reference.memory);
-    return error;
+    const struct every_spec *every = &folded->every;
+    return llabs(every->sum - every->qmin_y - every->qmax_y) <= 1;
 }
 
 static int tally; /* of fits to be proven */
@@ -130,20 +77,25 @@ enum { MOST_SEGMENTS = 6 };
 static void check_folded(struct folded *folded)
 {
     struct diag diag;
-    brute_force(&folded->problem, folded->least);
-    const bool squares = folded->problem.squares, proven = !squares || halves_saturate_alike(folded);
+    const struct every_found best = every_table(&folded->every, INFINITY);
+    struct spec *const spec = &folded->tiny.spec;
+    const bool squares = folded->every.squares, proven = !squares || halves_saturate_alike(folded);
     tally += proven;
-    const double codes = (double)(folded->map.qmax_x - folded->map.qmin_x + 1);
-    for (int segments = 1; segments <= MOST_SEGMENTS && segments <= folded->problem.count; segments++) {
+    const double codes = (double)folded->tiny.count;
+    for (int segments = 1; segments <= MOST_SEGMENTS && segments <= folded->every.count; segments++) {
         struct table table;
-        folded->spec.segments = segments;
-        const int status = fit(&folded->spec, &table, &diag);
+        spec->segments = segments;
+        const int status = fit(spec, &table, &diag);
         ck_assert_msg(status == EXIT_DONE, "%s: %d segments: %s", folded->text, segments, diag.text);
-        const double error = error_of(folded, &table), least = folded->least[segments],
+        struct reference_table reference;
+        reference_table_init(&reference, &table);
+        const struct tiny_error errors = tiny_error(&folded->every, &reference, folded->text);
+        free(reference.memory);
+        const double error = squares ? errors.squares : errors.max, least = best.least_of[segments],
                      bound = table.certificate.lower_bound_lsb, hair = squares ? 1e-9 * (1 + least) : tolerance;
-        ck_assert_msg(table.has_fold && table.fold_sum == folded->problem.sum, "%s: not folded about %" PRId64,
-                      folded->text, folded->problem.sum);
-        ck_assert_msg(table.segments[table.segment_count - 1].start <= folded->map.qmax_x,
+        ck_assert_msg(table.has_fold && table.fold_sum == folded->every.sum, "%s: not folded about %" PRId64,
+                      folded->text, folded->every.sum);
+        ck_assert_msg(table.segments[table.segment_count - 1].start <= spec->in.qmax,
                       "%s: %d segments: one starts beyond the last code", folded->text, segments);
         if (!proven && table.certificate.optimal != 1) {
             ck_assert_msg(error >= least - hair && bound * bound * codes <= least + hair,
@@ -159,15 +111,13 @@ static void check_folded(struct folded *folded)
                       folded->text, segments, bound, least);
         table_free(&table);
     }
-    spec_free(&folded->spec);
+    spec_free(spec);
 }
 
 static void check_drawn(int number, bool squares)
 {
     struct folded folded;
-    struct small seed;
-    small_draw(&seed, 900000 + number, true); /* which seeds draw() */
-    spec_free(&seed.spec);
+    draw_from((uint64_t)number);
     draw_folded(&folded, number, squares);
     check_folded(&folded);
 }
@@ -190,19 +140,16 @@ START_TEST(folded_tables_have_the_least_squares)
 END_TEST
 
 /* Lines of which a part lies at a limit, and no more than that: flat ones, and one that falls from there. */
-static const struct {
-    const char *text;
-    int64_t sum;
-} at_limits[] = {
-    {"erf --in s4:0.3:-3 --out u5:0.05:15 --form biased --rounding half_up --slope-bits 3", 30},
-    {"sin --in u6:0.5:23 --out s4:0.2:-1 --form anchored --rounding half_up --slope-bits 4", -2},
+static const char *const at_limits[] = {
+    "erf --in s4:0.3:-3 --out u5:0.05:15 --form biased --rounding half_up --slope-bits 3",
+    "sin --in u6:0.5:23 --out s4:0.2:-1 --form anchored --rounding half_up --slope-bits 4",
 };
 
 START_TEST(lines_at_limits_count_as_they_are)
 {
     struct folded folded;
-    snprintf(folded.text, sizeof folded.text, "%s --symmetry fold --method lsq", at_limits[_i].text);
-    take_folded(&folded, at_limits[_i].sum);
+    snprintf(folded.text, sizeof folded.text, "%s --symmetry fold --method lsq", at_limits[_i]);
+    take_folded(&folded);
     check_folded(&folded);
 }
 END_TEST

@@ -3,6 +3,7 @@
  * its certificate says. */
 #include "../reference/every_table.h"
 #include "../reference/fixture.h"
+#include "../reference/draw.h"
 #include "../reference/random_spec.h"
 
 enum {
@@ -60,7 +61,7 @@ static int assert_code(const char *flags, const struct fitted *fitted, const str
     return expected.bits;
 }
 
-static void assert_codes(const char *flags, const struct fitted *fitted, struct random_source *source)
+static void assert_codes(const char *flags, const struct fitted *fitted)
 {
     const struct table *table = &fitted->table;
     struct reference_table reference;
@@ -76,7 +77,7 @@ static void assert_codes(const char *flags, const struct fitted *fitted, struct 
                       table->certificate.acc_bits);
     } else {
         for (int k = 0; k < SAMPLES; k++)
-            assert_code(flags, fitted, &reference.table, table->in.qmin + (int64_t)(random_bits(source) % codes));
+            assert_code(flags, fitted, &reference.table, table->in.qmin + (int64_t)(draw_bits() % codes));
         for (int i = 0; i < table->segment_count; i++)
             for (int64_t q = table->segments[i].start - 2; q <= table->segments[i].start + 2; q++)
                 assert_code(flags, fitted, &reference.table, q);
@@ -176,12 +177,12 @@ static void assert_refusal(const char *flags, const struct diag *diag)
 
 START_TEST(random_fits_keep_their_promises)
 {
-    struct random_source source = {.state = 20240229};
+    draw_from(20240229);
     for (int k = 0; k < specs(); k++) {
         char flags[FLAGS_SIZE];
         struct fitted fitted;
         struct diag diag;
-        random_flags(&source, k, flags, sizeof flags);
+        random_flags(k, flags, sizeof flags);
         const int status = fit_flags(flags, &fitted, &diag);
         if (status == EXIT_REQUIREMENT) {
             assert_refusal(flags, &diag);
@@ -196,7 +197,7 @@ START_TEST(random_fits_keep_their_promises)
         }
         ck_assert_msg(status == EXIT_DONE, "%s: exit %d: %s", flags, status, diag.text);
         assert_asked_for(flags, &fitted);
-        assert_codes(flags, &fitted, &source);
+        assert_codes(flags, &fitted);
         assert_json(flags, &fitted.table);
         if (fitted.table.in.bits <= MEASURED_BITS)
             assert_certificate(flags, &fitted);
@@ -254,14 +255,14 @@ static void assert_stored(const char *flags, const struct fitted *fitted)
 /* --shift-multiple, of slopes of every width. */
 START_TEST(random_slopes_are_stored_with_multiples)
 {
-    struct random_source source = {.state = 20240301};
+    draw_from(20240301);
     int stored = 0;
     for (int k = 0; k < specs() / 4; k++) {
         char flags[FLAGS_SIZE];
         struct fitted fitted;
         struct diag diag;
-        random_flags(&source, k, flags, sizeof flags);
-        const int bits = 3 + random_below(&source, 30), multiple = 2 + random_below(&source, bits - 2);
+        random_flags(k, flags, sizeof flags);
+        const int bits = 3 + draw(30), multiple = 2 + draw(bits - 2);
         const size_t length = strlen(flags);
         snprintf(flags + length, sizeof flags - length, " --slope-bits %d --shift-multiple %d", bits, multiple);
         const int status = fit_flags(flags, &fitted, &diag);
@@ -270,7 +271,7 @@ START_TEST(random_slopes_are_stored_with_multiples)
         if (status != EXIT_DONE)
             continue;
         assert_asked_for(flags, &fitted);
-        assert_codes(flags, &fitted, &source);
+        assert_codes(flags, &fitted);
         assert_stored(flags, &fitted);
         stored++;
         fitted_free(&fitted);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "../reference/fixture.h"
+#include "../reference/draw.h"
 #include "../reference/random_spec.h"
 #include "measure/measure.h"
 #include "measure/error_bound.h"
@@ -22,14 +23,14 @@ static struct tally {
     int tables, functions[FUNCTIONS], kinds[FORMS][ROUNDINGS], folded, clamped, saturated, wide, tight;
 } tally;
 
-static struct tensor random_tensor(struct random_source *source, int bits, double low, double high)
+static struct tensor random_tensor(int bits, double low, double high)
 {
     char text[80], scale[40];
     struct tensor tensor;
     struct diag diag;
-    const int is_signed = random_below(source, 2);
+    const int is_signed = draw(2);
     const double wanted = (high - low) / ldexp(1, bits);
-    if (random_below(source, 2))
+    if (draw(2))
         snprintf(scale, sizeof scale, "2^%d", (int)rint(log2(wanted)));
     else
         snprintf(scale, sizeof scale, "%.7g", wanted);
@@ -46,26 +47,26 @@ static long double target_of(const struct made *made, int64_t q)
 }
 
 /* A line near f between two codes: as a rule off by a little, so that the worst code may be anywhere. */
-static void random_line(struct made *made, struct random_source *source, struct segment *segment, int64_t last)
+static void random_line(struct made *made, struct segment *segment, int64_t last)
 {
     const struct table *table = &made->table;
-    const int64_t a = segment->start + (int64_t)(random_bits(source) % (uint64_t)(last - segment->start + 1));
-    const int64_t b = segment->start + (int64_t)(random_bits(source) % (uint64_t)(last - segment->start + 1));
+    const int64_t a = segment->start + (int64_t)(draw_bits() % (uint64_t)(last - segment->start + 1));
+    const int64_t b = segment->start + (int64_t)(draw_bits() % (uint64_t)(last - segment->start + 1));
     const long double t_a = fminl(fmaxl(target_of(made, a), -0x1p34L), 0x1p34L);
     const long double t_b = fminl(fmaxl(target_of(made, b), -0x1p34L), 0x1p34L);
-    long double slope = a == b || random_below(source, 12) == 0 ? 0 : (t_b - t_a) / (long double)(b - a);
-    if (random_below(source, 3) == 0)
-        slope *= (long double)random_between(source, 0.5, 1.5);
-    const int bits = storage_bits(table->storage) - 1 - random_below(source, 4);
+    long double slope = a == b || draw(12) == 0 ? 0 : (t_b - t_a) / (long double)(b - a);
+    if (draw(3) == 0)
+        slope *= (long double)uniform(0.5, 1.5);
+    const int bits = storage_bits(table->storage) - 1 - draw(4);
     int exponent;
     frexpl(slope, &exponent);
     const int limit = accumulator_bits(table->storage) - 1;
-    segment->n = slope == 0 ? random_below(source, 20) : bits - 1 - exponent;
+    segment->n = slope == 0 ? draw(20) : bits - 1 - exponent;
     segment->n = segment->n > limit ? limit : segment->n < -limit ? -limit : segment->n;
     segment->q_b = (int64_t)rintl(ldexpl(slope, segment->n));
     const int64_t from = table->form == PWL_ANCHORED ? segment->start : table->in.zero_point;
     const long double line = ldexpl((long double)segment->q_b * (long double)(a - from), -segment->n);
-    const long double offset = t_a - line + (long double)random_between(source, -2, 2);
+    const long double offset = t_a - line + (long double)uniform(-2, 2);
     if (table->form == PWL_BIASED)
         segment->offset = (int64_t)fminl(fmaxl(rintl(ldexpl(offset, segment->n)), -0x1p62L), 0x1p62L);
     else
@@ -78,21 +79,21 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void random_segments(struct made *made, struct random_source *source)
+static void random_segments(struct made *made)
 {
     struct table *table = &made->table;
     const int64_t first = table->has_fold ? table->in.zero_point : table->in.qmin;
     int64_t starts[MAX_SEGMENTS];
-    const int wanted = 1 + random_below(source, MAX_SEGMENTS);
+    const int wanted = 1 + draw(MAX_SEGMENTS);
     for (int i = 0; i < wanted; i++)
-        starts[i] = i == 0 ? first : first + (int64_t)(random_bits(source) % (uint64_t)(table->in.qmax - first + 1));
+        starts[i] = i == 0 ? first : first + (int64_t)(draw_bits() % (uint64_t)(table->in.qmax - first + 1));
     qsort(starts, (size_t)wanted, sizeof *starts, by_value);
     for (int i = 0; i < wanted; i++)
         if (i == 0 || starts[i] > starts[i - 1])
             made->segments[table->segment_count++].start = starts[i];
     table->segments = made->segments;
     for (int i = 0; i < table->segment_count; i++)
-        random_line(made, source, &made->segments[i],
+        random_line(made, &made->segments[i],
                     i + 1 < table->segment_count ? made->segments[i + 1].start - 1 : table->in.qmax);
 }
 
@@ -107,7 +108,7 @@ static void fold(struct made *made)
 }
 
 /* False where the table has no proof. */
-static bool make(struct made *made, struct random_source *source, int index)
+static bool make(struct made *made, int index)
 {
     const struct function_info *info = &function_table[index % FUNCTIONS];
     struct table *table = &made->table;
@@ -116,22 +117,22 @@ static bool make(struct made *made, struct random_source *source, int index)
     memset(made, 0, sizeof *made);
     function_init(&made->function, info->name, &diag);
     for (int k = 0; info->parameters[k].name; k++)
-        made->function.parameters[k] = random_between(source, fmax(info->parameters[k].min, -3), 3);
+        made->function.parameters[k] = uniform(fmax(info->parameters[k].min, -3), 3);
     table->form = (pwl_form)(index / FUNCTIONS % FORMS);
     table->rounding = (pwl_rounding)(index / FUNCTIONS / FORMS % ROUNDINGS);
-    const bool wide = random_below(source, 150) == 0;
-    const int bits = wide ? 18 + random_below(source, 3) : 6 + random_below(source, 7);
-    const double span = exp(random_between(source, log(0.1), log(40)));
-    const double low = random_between(source, -1.2, 0.3) * span;
-    table->in = random_tensor(source, bits, low, low + span);
+    const bool wide = draw(150) == 0;
+    const int bits = wide ? 18 + draw(3) : 6 + draw(7);
+    const double span = exp(uniform(log(0.1), log(40)));
+    const double low = uniform(-1.2, 0.3) * span;
+    table->in = random_tensor(bits, low, low + span);
     table->outside = OUTSIDE_CLAMP; /* changes nothing inside the domain */
     const double f_a = (double)function_value(&made->function, fmax(low, 0.01) + 0.3 * span);
-    const double height = exp(random_between(source, log(0.05), log(20)));
-    table->out = random_tensor(source, 6 + random_below(source, 27), f_a - height, f_a + height);
+    const double height = exp(uniform(log(0.05), log(20)));
+    table->out = random_tensor(6 + draw(27), f_a - height, f_a + height);
     table->storage = storage_for(table->in.bits, table->out.bits);
-    if (random_below(source, 3) == 0)
+    if (draw(3) == 0)
         fold(made);
-    random_segments(made, source);
+    random_segments(made);
     return table_prove(table, EXIT_REQUIREMENT, &made->packed, &proof, &diag) == EXIT_DONE;
 }
 
@@ -181,13 +182,13 @@ static void count(const struct made *made, const struct error_stats *stats, int 
 
 START_TEST(bounds_hold_at_every_code_and_are_tight)
 {
-    struct random_source source = {20};
+    draw_from(20);
     for (int index = 0; index < TABLES; index++) {
         struct made made;
         struct error_stats stats;
         struct diag diag;
         double bound;
-        if (!make(&made, &source, index))
+        if (!make(&made, index))
             continue;
         const struct table *table = &made.table;
         char in[80], out[80], what[300];
@@ -235,12 +236,11 @@ END_TEST
 /* Residues by counting, of moduli and runs of every size that can be counted, and of few steps of the largest. */
 START_TEST(residues_are_those_of_every_step)
 {
-    struct random_source source = {7};
-    for (int draw = 0; draw < 20000; draw++) {
-        const int n = 1 + random_below(&source, draw % 2 ? 63 : 10);
-        const uint64_t first = random_bits(&source), step = random_bits(&source) >> random_below(&source, 64),
-                       below = ((uint64_t)1 << n) - 1;
-        const int64_t last = random_below(&source, random_below(&source, 2) ? 8 : 3000);
+    draw_from(7);
+    for (int index = 0; index < 20000; index++) {
+        const int n = 1 + draw(index % 2 ? 63 : 10);
+        const uint64_t first = draw_bits(), step = draw_bits() >> draw(64), below = ((uint64_t)1 << n) - 1;
+        const int64_t last = draw(draw(2) ? 8 : 3000);
         const struct residues residues = residues_over(first, step, n, last);
         struct residues counted = {.least = UINT64_MAX};
         for (int64_t k = 0; k <= last; k++) {

@@ -6,8 +6,8 @@ import struct
 
 import images
 import provoked
+from broken import FLOOR, UP, table, word
 from harness import same, tap
-from refusals import word
 
 LOWEST_K210 = (-2 ** 35, 0, 0)
 
@@ -36,7 +36,7 @@ def check_finn(pwlc):
     rows = [(-128, 0, 0, -2), (0, 0, 0, -1), (10, 0, 0, 0)]
     for name, last, files in (("the last code as a threshold", [(127, 0, 0, 1)], ("0a\n", "00\n7f\n")),
                               ("an output without a code", [], ("00a\n", "000\n080\n"))):
-        data = emitted(pwlc, name, "finn:dat", provoked.table("s8", "s2", *provoked.UP, rows + last))
+        data = emitted(pwlc, name, "finn:dat", table("s8", "s2", *UP, rows + last))
         same(f"finn:dat: {name}", sorted((data or {}).items()),
              ((f"threshs_0_{k}.dat", text) for k, text in enumerate(files)))
     jump = {"threshs_0_0.dat": "00\n", "threshs_0_1.dat": "00\n7f\n"}
@@ -44,11 +44,11 @@ def check_finn(pwlc):
 
 
 def check_gna(pwlc):
-    """A line to the last output, which the next segment's start would be beyond; a slope of the largest shift; and a line
-    of codes below the lowest one alone, which has bits there that its shift drops."""
+    """A line to the last output, which the next segment's start would be beyond; a slope of the largest shift; and a
+    line of codes below the lowest one alone, which has bits there that its shift drops."""
     rows = [(-32768, 0, 0, 0), (0, 256, 8, 0), (2048, 0, 0, 2047)]
-    emitted(pwlc, "a line to the last output", "gna", provoked.table("s16", "s12", *provoked.FLOOR, rows))
-    shifted = emitted(pwlc, "a shift of 30", "gna", provoked.table("s16", "s16", *provoked.FLOOR, [(-32768, 3, 30, 7)]))
+    emitted(pwlc, "a line to the last output", "gna", table("s16", "s12", *FLOOR, rows))
+    shifted = emitted(pwlc, "a shift of 30", "gna", table("s16", "s16", *FLOOR, [(-32768, 3, 30, 7)]))
     tap(shifted == images.gna((-2 ** 31, 7, 0), (-32768 + 3, 7, 12), (32768, 7, 0)), "gna: as one of 32", repr(shifted))
     imported(pwlc, "a shift of 32", "gna", images.gna((-2 ** 31, 7, 0), (-32768 + 3, 7, -13)), "s16 s16",
              {-32768: 7, -32767: 6, 32767: 6})

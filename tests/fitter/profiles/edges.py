@@ -5,9 +5,9 @@ import json
 import struct
 
 import arithmetic
+import broken
 import consumers
 import images
-import refusals
 import texts
 from consumers import S8, S16, S32, U8, U16, NvdlaTable, Range
 from harness import accepted, outputs, refuses, same
@@ -49,14 +49,14 @@ def check_quant_gru():
     same("quant-gru: scales, none and some", (read(bare).scales, read(some).scales), ((0, 0), (0.25, 2 ** -16)))
     refuses("quant-gru: one scale", "1 floats", lambda: read(one))
     for n, good in ((-31, True), (63, True), (-32, False), (64, False)):
-        reader = refusals.gru([(0, n, 0), (0, 0, 0)])
+        reader = broken.gru([(0, n, 0), (0, 0, 0)])
         if good:
             accepted(f"quant-gru: n = {n} is allowed", reader.check)
         else:
             refuses(f"quant-gru: n = {n}", f"n_BX_total[0] = {n}", reader.check)
     for row in ((2 ** 31, 0, 0), (0, 0, -2 ** 31 - 1)):
-        refuses(f"quant-gru: {row}", "more than 32 bits", refusals.gru([row, (0, 0, 0)]).check)
-    limits = refusals.gru([(0, 0, -2 ** 31), (0, 0, 2 ** 31 - 1)])
+        refuses(f"quant-gru: {row}", "more than 32 bits", broken.gru([row, (0, 0, 0)]).check)
+    limits = broken.gru([(0, 0, -2 ** 31), (0, 0, 2 ** 31 - 1)])
     accepted("quant-gru: sums of all 32 bits are allowed", limits.check)
     same("quant-gru: the last codes of segments", map(limits.segment_of, (0, 4095, 4096, 65534, 65535)),
          (0, 0, 1, 1, 15))
@@ -247,7 +247,7 @@ def check_gna():
 
 
 def check_k210():
-    words = [refusals.word(*entry) for entry in ((-2 ** 35, 0, 0), (0, 1, 1), (100, 32767, 0), (200, 1, 43))]
+    words = [broken.word(*entry) for entry in ((-2 ** 35, 0, 0), (0, 1, 1), (100, 32767, 0), (200, 1, 43))]
     data = b"".join(words + words[3:] * 12) + bytes([9, 20, 0, 7] + [8] * 12)
     reader = consumers.K210.parse(data, Range(-500, 500))
     accepted("k210: checks, with shifts 0 and 43", reader.check)
@@ -256,7 +256,7 @@ def check_k210():
     outputs("k210: the first and last code", reader.evaluate, {-2 ** 35 + 1: 9, 2 ** 35 - 1: 8})
     refuses("k210: the code -2^35 is above no start", "no entry holds", lambda: reader.evaluate(-2 ** 35))
     refuses("k210: no input 2^35", "no input", lambda: reader.evaluate(2 ** 35))
-    falling = consumers.K210.parse(images.patched("k210", 8, refusals.word(-7000, -1, 14)))
+    falling = consumers.K210.parse(images.patched("k210", 8, broken.word(-7000, -1, 14)))
     refuses("k210: a product below 0 has no output", "its rounding is unknown", lambda: falling.evaluate(-6999))
     for limits in (Range(-1, 255), Range(0, 256)):
         refuses(f"k210: outputs {limits.low}..{limits.high}", "not of u8", lambda limits=limits: consumers.K210.parse(

@@ -41,12 +41,12 @@ static bool is_legal(const struct every_spec *spec, int k, int64_t a, int64_t b)
     const int64_t most = INT64_C(1) << (spec->field_bits == 8 ? 15 : 31);
     if (spec->form == EVERY_ANCHORED && (a < -most || a >= most))
         return false;
-    if (spec->form == EVERY_BIASED && !every_is_int32(sum_at(spec, a, b, 0) - q_b * from))
+    if (spec->form == EVERY_BIASED && !every_fits(spec, sum_at(spec, a, b, 0) - q_b * from))
         return false;
     for (int f = 0; f < 1 << spec->shift; f++) {
         const int64_t shifted = spec->form == EVERY_ANCHORED ? q_b * f : sum_at(spec, a, b, f);
-        if (!every_is_int32(q_b * (from + f)) || !every_shifts_legally(spec, shifted, spec->shift) ||
-            !every_is_int32(every_shift(spec->rounding, sum_at(spec, a, b, f), spec->shift)))
+        if (!every_fits(spec, q_b * (from + f)) || !every_shifts_legally(spec, shifted, spec->shift) ||
+            !every_fits(spec, every_shift(spec->rounding, sum_at(spec, a, b, f), spec->shift)))
             return false;
     }
     return true;

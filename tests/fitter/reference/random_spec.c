@@ -7,36 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw.h"
 #include "reference_function.h"
-
-/* Source: S. Vigna, SplitMix64, public domain. */
-uint64_t random_bits(struct random_source *source)
-{
-    uint64_t z = source->state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-int random_below(struct random_source *source, int count)
-{
-    return (int)(random_bits(source) % (uint64_t)count);
-}
-
-double random_between(struct random_source *source, double low, double high)
-{
-    return low + (high - low) * ((double)(random_bits(source) >> 11) * 0x1p-53);
-}
-
-static int random_in(struct random_source *source, int first, int last)
-{
-    return first + random_below(source, last - first + 1);
-}
-
-static int one_in(struct random_source *source, int count)
-{
-    return random_below(source, count) == 0;
-}
 
 struct type {
     int bits, is_signed;
@@ -47,47 +19,47 @@ struct type {
 
 /* A scale with which `span` takes all codes, or the power of two nearest to it, and a zero point that puts `low` on
  * the first code. */
-static void place_type(struct random_source *source, struct type *type, int power_of_two, double low, double span)
+static void place_type(struct type *type, int power_of_two, double low, double span)
 {
     const double codes = ldexp(1, type->bits) - 1, wanted = fmax(span / codes, 1e-15);
-    type->is_signed = random_below(source, 2);
+    type->is_signed = draw(2);
     type->qmin = type->is_signed ? -((int64_t)1 << (type->bits - 1)) : 0;
     type->qmax = type->qmin + ((int64_t)1 << type->bits) - 1;
     if (power_of_two)
         snprintf(type->scale, sizeof type->scale, "2^%d", (int)rint(log2(wanted)));
     else
-        snprintf(type->scale, sizeof type->scale, "%.*g", random_in(source, 2, 7), wanted);
+        snprintf(type->scale, sizeof type->scale, "%.*g", (int)between(2, 7), wanted);
     type->scale_value = reference_scale(type->scale);
     type->zero_point = type->qmin - (int64_t)rintl(low / type->scale_value);
 }
 
-static void choose_widths(struct random_source *source, int storage, int *in, int *out)
+static void choose_widths(int storage, int *in, int *out)
 {
     static const int least[] = {2, 9, 17}, most[] = {8, 16, 32};
-    const int wide = random_in(source, least[storage], most[storage]);
-    const int kind = random_below(source, 1000);
-    *out = random_in(source, 2, most[storage]);
+    const int wide = (int)between(least[storage], most[storage]);
+    const int kind = draw(1000);
+    *out = (int)between(2, most[storage]);
     if (storage == 0) {
-        *in = random_in(source, 2, 8);
+        *in = (int)between(2, 8);
         return;
     }
     if (kind < 780) { /* a narrow input to a wide output */
-        *in = random_in(source, 2, 7);
+        *in = (int)between(2, 7);
         *out = wide;
     } else if (kind < 960) {
-        *in = random_in(source, 7, 12);
+        *in = (int)between(7, 12);
         *out = wide;
     } else if (storage == 1) {
         *in = wide;
     } else if (kind < 990) {
-        *in = random_in(source, 13, 16);
+        *in = (int)between(13, 16);
         *out = wide;
     } else {
         *in = wide;
     }
 }
 
-static void append(char *flags, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void append(char *flags, size_t size, const char *format, ...)
 {
     const size_t length = strlen(flags);
     va_list arguments;
@@ -115,43 +87,40 @@ static int range_of(const struct reference_map *map, double *low, double *high)
 
 /* The searches over integer lines take seconds for wider inputs and outputs, where few specs ask for them; what they
  * find is tested elsewhere. */
-static const char *choose_method(struct random_source *source, int in_bits, int storage, int form, int may_document)
+static const char *choose_method(int in_bits, int storage, int form, int may_document)
 {
     const int quick = form == 1 ? 5 - storage : 6;
-    if (may_document && one_in(source, 4))
+    if (may_document && one_in(4))
         return "document";
-    if (in_bits <= 11 && one_in(source, 5))
+    if (in_bits <= 11 && one_in(5))
         return "lut";
     if (in_bits <= quick)
-        return one_in(source, 4) || (storage == 2 && !one_in(source, 4)) ? "uniform"
-               : storage == 0 && one_in(source, 2)                       ? "minimax"
-                                                                         : "lsq";
+        return one_in(4) || (storage == 2 && !one_in(4)) ? "uniform" : storage == 0 && one_in(2) ? "minimax" : "lsq";
     if (in_bits <= 8)
-        return storage == 0 && one_in(source, 20) ? "lsq" : "uniform";
-    return in_bits > 10 && one_in(source, 6) ? "lsq" : "uniform";
+        return storage == 0 && one_in(20) ? "lsq" : "uniform";
+    return in_bits > 10 && one_in(6) ? "lsq" : "uniform";
 }
 
-void random_flags(struct random_source *source, int index, char *flags, size_t size)
+void random_flags(int index, char *flags, size_t size)
 {
     static const char *const forms[] = {"absolute", "biased", "anchored"};
     static const char *const roundings[] = {"floor", "half_up", "half_away", "half_even"};
     const int storage = index % 3, form = index / 3 % 3, rounding = index / 9 % 4;
-    const struct reference_function *function = &reference_functions[random_below(source, REFERENCE_FUNCTIONS)];
+    const struct reference_function *function = &reference_functions[draw(REFERENCE_FUNCTIONS)];
     struct type in = {0}, out = {0};
-    choose_widths(source, storage, &in.bits, &out.bits);
-    const int powers = one_in(source, 3) ? 3 : random_below(source, 4); /* bit 0: of --in, bit 1: of --out */
+    choose_widths(storage, &in.bits, &out.bits);
+    const int powers = one_in(3) ? 3 : draw(4); /* bit 0: of --in, bit 1: of --out */
 
     /* A narrow span lies far from 0, counted in codes. */
     const double full = function->x_max - function->x_min;
-    const double share_x =
-        one_in(source, 8) ? pow(10, random_between(source, -4, -1)) : random_between(source, 0.1, 1.2);
+    const double share_x = one_in(8) ? pow(10, uniform(-4, -1)) : uniform(0.1, 1.2);
     const double span = full * share_x;
-    double low = random_between(source, function->x_min - 0.1 * full, function->x_max - 0.5 * span);
-    if (function->domain != REFERENCE_ALL && !one_in(source, 4))
+    double low = uniform(function->x_min - 0.1 * full, function->x_max - 0.5 * span);
+    if (function->domain != REFERENCE_ALL && !one_in(4))
         low = fmax(low, function->x_min);
-    place_type(source, &in, powers & 1, low, span);
-    if (one_in(source, 40)) /* far from anything */
-        in.zero_point += random_in(source, -6, 6) * (in.qmax - in.qmin);
+    place_type(&in, powers & 1, low, span);
+    if (one_in(40)) /* far from anything */
+        in.zero_point += between(-6, 6) * (in.qmax - in.qmin);
     if (function->domain != REFERENCE_ALL && function->domain != REFERENCE_NOT_ZERO && in.zero_point >= in.qmax)
         in.zero_point = in.qmax - 1; /* one code at least is in the domain */
 
@@ -163,21 +132,18 @@ void random_flags(struct random_source *source, int index, char *flags, size_t s
                                 .scale_y = 1};
     char parameter[32] = "";
     if (function->parameter) {
-        snprintf(parameter, sizeof parameter, "%.4g",
-                 random_between(source, function->parameter_min, function->parameter_max));
+        snprintf(parameter, sizeof parameter, "%.4g", uniform(function->parameter_min, function->parameter_max));
         map.parameter = strtod(parameter, NULL);
     }
     double y_low, y_high;
     const int varies = range_of(&map, &y_low, &y_high);
     /* A part of f's range, so that codes saturate; exactly its range; or more. */
-    const double share = varies && in.bits > 2 && one_in(source, 3) ? random_between(source, 0.4, 1)
-                         : one_in(source, 2)                        ? 1
-                                                                    : random_between(source, 1, 8);
+    const double share = varies && in.bits > 2 && one_in(3) ? uniform(0.4, 1) : one_in(2) ? 1 : uniform(1, 8);
     const double room = (y_high - y_low) * (1 - share);
-    place_type(source, &out, powers & 2, y_low + room * random_between(source, 0, 1), (y_high - y_low) * share);
+    place_type(&out, powers & 2, y_low + room * uniform(0, 1), (y_high - y_low) * share);
 
     const int may_document = powers == 3 && form == 0 && rounding == 0;
-    const char *method = choose_method(source, in.bits, storage, form, may_document);
+    const char *method = choose_method(in.bits, storage, form, may_document);
     flags[0] = '\0';
     append(flags, size, "%s", function->name);
     if (function->parameter)
@@ -189,11 +155,10 @@ void random_flags(struct random_source *source, int index, char *flags, size_t s
         append(flags, size, " --outside clamp");
     if (!strcmp(method, "lut"))
         return;
-    if (!strcmp(method, "lsq") && in.bits <= 8 && one_in(source, 5))
-        append(flags, size, " --max-err %.3g", exp2(random_between(source, 0, out.bits / 2)));
+    if (!strcmp(method, "lsq") && in.bits <= 8 && one_in(5))
+        append(flags, size, " --max-err %.3g", exp2(uniform(0, out.bits / 2)));
     else
-        append(flags, size, " --segments %d",
-               one_in(source, 20) ? random_in(source, 17, 80) : random_in(source, 1, 16));
-    if (one_in(source, 6))
-        append(flags, size, " --slope-bits %d", random_in(source, 4, storage == 0 ? 8 : storage == 1 ? 16 : 32));
+        append(flags, size, " --segments %d", (int)(one_in(20) ? between(17, 80) : between(1, 16)));
+    if (one_in(6))
+        append(flags, size, " --slope-bits %d", (int)between(4, storage == 0 ? 8 : storage == 1 ? 16 : 32));
 }

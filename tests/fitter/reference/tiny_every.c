@@ -16,16 +16,21 @@ static struct every_output output_at(const struct tiny *tiny, int64_t code)
         .exists = true,
         .target = (double)fmaxl((long double)out->qmin, fminl((long double)out->qmax, tiny->whole[k])),
         .weight = tiny->weight[k],
-        .is_fixed = tiny->fixed[k] != TINY_FREE,
         .fixed = tiny->fixed[k],
         .direction = (step > 0) - (step < 0)};
+}
+
+/* Of the inputs and outputs. */
+static int width_of_fields(const struct spec *spec)
+{
+    return spec->in.bits > 8 || spec->out.bits > 8 ? 16 : 8;
 }
 
 /* The constants of --offset-type, or those that the fields hold; of points of the biased form, whatever values they do.
  */
 static struct integers offsets_of(const struct spec *spec)
 {
-    const int bits = spec->form == PWL_BIASED || spec->out.bits > 8 ? 32 : 16;
+    const int bits = spec->form == PWL_BIASED || width_of_fields(spec) > 8 ? 32 : 16;
     const int64_t most = (INT64_C(1) << (bits - 1)) - 1;
     const struct tensor *type = &spec->offset_type;
     if (!spec->has_offset_type)
@@ -34,27 +39,28 @@ static struct integers offsets_of(const struct spec *spec)
 }
 
 /* How far values at points lie apart; 0: there are none, or --max-err is to find out. */
-static int shift_of(const struct tiny *tiny, const struct table *table)
+static int shift_of(const struct tiny *tiny, int segments)
 {
     int shift = tiny->spec.constraints.point_shift;
-    if (shift || tiny->spec.constraints.knots != KNOTS_POINTS || !table)
+    if (shift || tiny->spec.constraints.knots != KNOTS_POINTS || !segments)
         return shift;
-    while (table->segment_count << shift < tiny->count)
+    while (segments << shift < tiny->count)
         shift++;
     return shift;
 }
 
-static bool may_start(const struct tiny *tiny, const struct table *table, int64_t code, int segments)
+/* segments: of the table; numbered: those that decide where it may have knots. */
+static bool may_start(const struct tiny *tiny, const struct every_spec *every, int k, int segments, int numbered)
 {
     const struct constraints *constraints = &tiny->spec.constraints;
-    const int64_t in_bits = tiny->spec.in.bits;
+    const int64_t in_bits = tiny->spec.in.bits, code = every->first_x + k;
     if (code > tiny->spec.in.qmax)
         return false;
     if (constraints->knots == KNOTS_POINTS)
-        return (code - tiny->spec.in.qmin) % (INT64_C(1) << shift_of(tiny, table)) == 0;
+        return (code - tiny->spec.in.qmin) % (INT64_C(1) << every->shift) == 0;
     if (constraints->knots == KNOTS_UNIFORM) {
-        for (int m = 0; m < table->segment_count; m++)
-            if (table->segments[m].start == code)
+        for (int m = 0; m < segments; m++)
+            if (k == (tiny->spec.in.qmax - every->first_x + 1) * m / segments)
                 return true;
         return false;
     }
@@ -62,9 +68,9 @@ static bool may_start(const struct tiny *tiny, const struct table *table, int64_
         return true;
     /* Without a number, two bits more than number the segments, which a folded table has on half of the codes; all
      * where that is not given. */
-    const int numbered = tiny->spec.fold ? 2 * segments : segments;
-    int64_t bits = constraints->index_bits ? constraints->index_bits : segments ? 2 : in_bits;
-    for (int most = 1; !constraints->index_bits && most < numbered; most *= 2)
+    const int halves = tiny->spec.fold ? 2 * numbered : numbered;
+    int64_t bits = constraints->index_bits ? constraints->index_bits : numbered ? 2 : in_bits;
+    for (int most = 1; !constraints->index_bits && most < halves; most *= 2)
         bits++;
     bits = bits < in_bits ? bits : in_bits;
     return (code - tiny->spec.in.qmin) % (INT64_C(1) << (in_bits - bits)) == 0;
@@ -78,30 +84,30 @@ static int64_t sum_of_halves(const struct spec *spec)
     return (is_complement ? llrint(1 / spec->out.scale.value) : 0) + 2 * spec->out.zero_point;
 }
 
-struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
+struct every_spec tiny_every(const struct tiny *tiny, int segments)
 {
     const struct spec *spec = &tiny->spec;
     /* Knots of tied segments are on the grid of the number found. */
-    const int segments =
-        spec->segments || !table || !constraints_tie(&spec->constraints) ? spec->segments : table->segment_count;
+    const int numbered = spec->segments || !constraints_tie(&spec->constraints) ? spec->segments : segments;
     const int64_t image = 2 * spec->in.zero_point - spec->in.qmin,
                   first = spec->fold ? spec->in.zero_point : spec->in.qmin,
                   last = spec->fold && image > spec->in.qmax ? image : spec->in.qmax;
     const struct integers offsets = offsets_of(spec);
-    const int fields = spec->out.bits > 8 ? 16 : 8, slope_bits = spec->slope_bits ? spec->slope_bits : 8;
+    const int fields = width_of_fields(spec), slope_bits = spec->slope_bits ? spec->slope_bits : 8;
     struct every_spec every = {.form = (enum every_form)spec->form,
                                .rounding = (enum every_rounding)spec->rounding,
                                .first_x = first,
                                .zp_x = spec->in.zero_point,
                                .qmin_y = spec->out.qmin,
                                .qmax_y = spec->out.qmax,
+                               .sum_bits = 32,
                                .slope_bits = slope_bits < fields ? slope_bits : fields,
                                .shift_multiple = spec->constraints.shift_multiple,
                                .stored_bits = slope_bits,
                                .field_bits = fields,
                                .offset_low = offsets.low,
                                .offset_high = offsets.high,
-                               .shift = shift_of(tiny, table),
+                               .shift = shift_of(tiny, segments),
                                .slope_terms = spec->constraints.slope_terms,
                                .one_shift = spec->constraints.one_shift,
                                .monotone = spec->constraints.monotone,
@@ -116,7 +122,7 @@ struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
         every.output[k] = output_at(tiny, first + k);
         if (spec->fold && k > 0)
             every.mirror[k] = output_at(tiny, first - k);
-        every.may_start[k] = k == 0 || may_start(tiny, table, first + k, segments);
+        every.may_start[k] = k == 0 || may_start(tiny, &every, k, segments, numbered);
     }
     /* Steps to the zero point from below. */
     every.mirror[0].direction = spec->fold ? every.output[0].direction : 0;

@@ -3,28 +3,17 @@
 
 #include <stdarg.h>
 
-#include "../../support/random.h"
+#include "draw.h"
 #include "fixture.h"
 #include "function/samples.h"
 
-static uint64_t state;
-
-static int64_t between(int64_t low, int64_t high)
+/* Numbers of one kind of spec, which are not those of another. */
+static void seed(int number, int kind)
 {
-    return random_in(&state, low, high);
+    draw_from((uint64_t)number * UINT64_C(0xd1342543de82ef95) + (uint64_t)kind);
 }
 
-static bool one_in(int count)
-{
-    return between(1, count) == 1;
-}
-
-static double uniform(double low, double high)
-{
-    return low + (high - low) * (double)between(0, 1 << 20) / (1 << 20);
-}
-
-static void add_text(struct tiny *tiny, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_text(struct tiny *tiny, const char *format, ...)
 {
     const size_t length = strlen(tiny->text);
     va_list list;
@@ -40,6 +29,7 @@ struct format {
     bool in_signed, out_signed;
     int64_t in_min, out_min, zp_x, zp_y; /* zp_x: 0 until it is drawn */
     char in_scale[24], out_scale[24];
+    double slope; /* of samples along a line, in output codes from code to code; 0: any, and any shape */
 };
 
 /* A power of two or five digits. */
@@ -111,15 +101,18 @@ static void draw_function(struct tiny *tiny, struct format *format, const struct
 /* Targets of several shapes, half of them in quarters: ties and equal errors. */
 static void draw_targets(struct tiny *tiny, const struct format *format)
 {
-    const int codes = 1 << format->in_bits, shape = (int)between(0, 3);
+    enum { LINE = 2, SHAPES = 5 };
+    const int codes = 1 << format->in_bits, shape = format->slope != 0 ? LINE : draw(SHAPES);
     const double low = (double)format->out_min, high = low + (1 << format->out_bits) - 1, range = high - low,
-                 slope = uniform(-2, 2) * range / codes, start = uniform(low, high);
+                 slope = format->slope != 0 ? format->slope : uniform(-2, 2) * range / codes,
+                 start = uniform(low, high);
     const bool quarters = one_in(2);
     double walk = start;
     for (int k = 0; k < codes; k++) {
         const double t = (double)k / codes;
-        const double at[] = {uniform(low - 1, high + 1), walk += uniform(-3, 3) * range / codes,
-                             start + slope * k + uniform(-1, 1), start + slope * k * (t - 0.3) * 3};
+        const double at[SHAPES] = {uniform(low - 1, high + 1), walk += uniform(-3, 3) * range / codes,
+                                   start + slope * k + uniform(-1, 1), start + slope * k * (t - 0.3) * 3,
+                                   (t < 0.6 ? start : low + high - start) + uniform(-0.7, 0.7)};
         const double y = fmax(low - 2, fmin(high + 2, at[shape]));
         tiny->whole[k] = quarters ? rint(4 * y) / 4 : y;
     }
@@ -129,7 +122,7 @@ static void draw_targets(struct tiny *tiny, const struct format *format)
 static void draw_samples(struct tiny *tiny, struct format *format)
 {
     const int codes = 1 << format->in_bits;
-    char csv[(TINY_CODES + 2) * 64];
+    char csv[(EVERY_CODES + 2) * 64];
     struct diag diag;
     size_t length = 0;
     draw_scale(uniform(0.05, 4), format->out_scale);
@@ -151,7 +144,7 @@ static void draw_samples(struct tiny *tiny, struct format *format)
     ck_assert_msg(samples_parse(csv, length, 0, &tiny->spec.function.samples, &diag) == EXIT_DONE, "%s", diag.text);
 }
 
-static void set(struct tiny *tiny, const char *flag, const char *value)
+void tiny_set(struct tiny *tiny, const char *flag, const char *value)
 {
     struct diag diag;
     ck_assert_msg(spec_set(&tiny->spec, flag, value, &diag) == EXIT_DONE, "%s", diag.text);
@@ -162,14 +155,14 @@ static void set_number(struct tiny *tiny, const char *flag, int64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "%" PRId64, value);
-    set(tiny, flag, text);
+    tiny_set(tiny, flag, text);
 }
 
 static void draw_knots(struct tiny *tiny)
 {
     char value[16];
     snprintf(value, sizeof value, "pow2:%d", (int)between(1, tiny->spec.in.bits));
-    set(tiny, "--knots", one_in(3) ? "uniform" : one_in(3) ? "pow2" : value);
+    tiny_set(tiny, "--knots", one_in(3) ? "uniform" : one_in(3) ? "pow2" : value);
 }
 
 /* A code or two that must have some value near their own. */
@@ -180,7 +173,7 @@ static void draw_fixes(struct tiny *tiny)
     for (int64_t wanted = between(1, 2); wanted > 0; wanted--) {
         const int at = (int)between(0, tiny->count - 1);
         const long double near = rintl(tiny->whole[at]) + (long double)between(-1, 1);
-        if (tiny->fixed[at] != TINY_FREE)
+        if (tiny->fixed[at] != EVERY_FREE)
             continue;
         tiny->fixed[at] = (int64_t)fmaxl((long double)spec->out.qmin, fminl((long double)spec->out.qmax, near));
         spec->fixes[spec->fix_count++] = (struct fix){.x = (double)tensor_real(&spec->in, spec->in.qmin + at),
@@ -191,7 +184,7 @@ static void draw_fixes(struct tiny *tiny)
 
 static void draw_weights(struct tiny *tiny)
 {
-    char csv[TINY_CODES * 8];
+    char csv[EVERY_CODES * 8];
     size_t length = 0;
     struct diag diag;
     add_text(tiny, "; weights");
@@ -214,10 +207,10 @@ static void draw_method(struct tiny *tiny, int number)
     if (number / 12 % 8 == 7) {
         char limit[24];
         snprintf(limit, sizeof limit, "%.4g", uniform(0.3, 3));
-        set(tiny, "--max-err", limit);
+        tiny_set(tiny, "--max-err", limit);
         return;
     }
-    set(tiny, "--method", number / 12 % 24 == 6 ? others[between(0, 2)] : number / 12 % 2 ? "lsq" : "minimax");
+    tiny_set(tiny, "--method", number / 12 % 24 == 6 ? others[between(0, 2)] : number / 12 % 2 ? "lsq" : "minimax");
     if (tiny->spec.method != METHOD_LUT)
         set_number(tiny, "--segments", segments);
 }
@@ -228,18 +221,18 @@ static void draw_constraints(struct tiny *tiny, bool tied, bool folded)
     if (tiny->spec.method != METHOD_LUT)
         set_number(tiny, "--slope-bits", one_in(6) ? 5 : between(2, 4));
     if (!one_in(4))
-        set(tiny, "--zero", "free");
+        tiny_set(tiny, "--zero", "free");
     if (folded)
-        set(tiny, "--symmetry", "fold");
+        tiny_set(tiny, "--symmetry", "fold");
     if (one_in(3))
-        set(tiny, "--shift", "one");
+        tiny_set(tiny, "--shift", "one");
     if (one_in(5))
-        set(tiny, "--slope-terms", one_in(2) ? "1" : "2");
+        tiny_set(tiny, "--slope-terms", one_in(2) ? "1" : "2");
     if (one_in(5))
         draw_knots(tiny);
     const bool monotone = tied && one_in(2);
     if (monotone)
-        set(tiny, "--monotone", NULL);
+        tiny_set(tiny, "--monotone", NULL);
     if (tied && (!monotone || (tiny->spec.out.bits <= 4 && one_in(4))))
         set_number(tiny, "--continuous", between(0, 2));
     if (fixes)
@@ -253,8 +246,8 @@ static void set_format(struct tiny *tiny, int number)
 {
     static const char *const forms[] = {"absolute", "biased", "anchored"};
     add_text(tiny, ";");
-    set(tiny, "--form", forms[number % 3]);
-    set(tiny, "--rounding", roundings[number / 3 % 4]);
+    tiny_set(tiny, "--form", forms[number % 3]);
+    tiny_set(tiny, "--rounding", roundings[number / 3 % 4]);
 }
 
 /* Wider or narrower than the outputs, or about as wide. */
@@ -263,7 +256,7 @@ static void draw_offset_type(struct tiny *tiny)
     char value[8];
     const int64_t bits = tiny->spec.out.bits + between(-2, one_in(2) ? 2 : 8);
     snprintf(value, sizeof value, "%c%d", one_in(2) ? 's' : 'u', (int)(bits < 2 ? 2 : bits));
-    set(tiny, "--offset-type", value);
+    tiny_set(tiny, "--offset-type", value);
 }
 
 /* Slopes stored in so many bits, at least 3, with shifts of which some are left out. */
@@ -280,7 +273,7 @@ static void begin(struct tiny *tiny, const struct format *format)
     memset(tiny, 0, sizeof *tiny);
     tiny->count = 1 << format->in_bits;
     for (int k = 0; k < tiny->count; k++) {
-        tiny->fixed[k] = TINY_FREE;
+        tiny->fixed[k] = EVERY_FREE;
         tiny->weight[k] = 1;
     }
 }
@@ -293,9 +286,13 @@ static void end(struct tiny *tiny, int number)
         const bool is_exact = step == 0 && (tiny->spec.function.info || tiny->spec.in.scale.power_of_two);
         tiny->is_level |= fabsl(step) < 1e-9L && !is_exact;
     }
+    tiny->is_constant = true;
+    for (int k = 0; k < tiny->count; k++)
+        tiny->is_constant &=
+            tiny->whole[k] < (long double)tiny->spec.out.qmin || tiny->whole[k] > (long double)tiny->spec.out.qmax;
 }
 
-static void draw(struct tiny *tiny, int number, bool folded, bool tied, bool offsets, bool multiples)
+static void draw_spec(struct tiny *tiny, int number, bool folded, bool tied, bool offsets, bool multiples)
 {
     struct format format = draw_format(tied);
     begin(tiny, &format);
@@ -320,35 +317,35 @@ static void draw(struct tiny *tiny, int number, bool folded, bool tied, bool off
 
 void tiny_draw(struct tiny *tiny, int number)
 {
-    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
+    seed(number, 0);
     const bool folded = one_in(8), tied = one_in(5);
-    draw(tiny, number, folded, tied, false, false);
+    draw_spec(tiny, number, folded, tied, false, false);
 }
 
 void tiny_draw_offsets(struct tiny *tiny, int number)
 {
-    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 3;
+    seed(number, 3);
     const bool folded = one_in(8), tied = one_in(8);
-    draw(tiny, number, folded, tied, true, false);
+    draw_spec(tiny, number, folded, tied, true, false);
 }
 
 void tiny_draw_multiples(struct tiny *tiny, int number)
 {
-    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 5;
+    seed(number, 5);
     const bool folded = one_in(8), tied = one_in(5), offsets = one_in(4);
-    draw(tiny, number, folded, tied, offsets, true);
+    draw_spec(tiny, number, folded, tied, offsets, true);
 }
 
 void tiny_draw_tied_fold(struct tiny *tiny, int number)
 {
-    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 2;
-    draw(tiny, number, true, true, false, false);
+    seed(number, 2);
+    draw_spec(tiny, number, true, true, false, false);
 }
 
 void tiny_draw_points(struct tiny *tiny, int number)
 {
     char knots[16], limit[24];
-    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 4;
+    seed(number, 4);
     struct format format = draw_format(false);
     const bool wide = one_in(6), by_error = number / 4 % 4 == 3;
     if (wide) {
@@ -367,22 +364,22 @@ void tiny_draw_points(struct tiny *tiny, int number)
         draw_samples(tiny, &format);
     }
     add_text(tiny, ";");
-    set(tiny, "--rounding", roundings[number % 4]);
+    tiny_set(tiny, "--rounding", roundings[number % 4]);
     snprintf(knots, sizeof knots, "points:%d", (int)between(1, format.in_bits - 1));
     snprintf(limit, sizeof limit, "%.4g", uniform(0.3, 3));
-    set(tiny, "--knots", by_error ? "points" : knots);
+    tiny_set(tiny, "--knots", by_error ? "points" : knots);
     if (by_error || one_in(8))
-        set(tiny, "--max-err", limit);
+        tiny_set(tiny, "--max-err", limit);
     if (!by_error || one_in(2))
-        set(tiny, "--method", one_in(2) ? "lsq" : "minimax");
+        tiny_set(tiny, "--method", one_in(2) ? "lsq" : "minimax");
     if (wide || !one_in(4))
         set_number(tiny, "--slope-bits", between(2, wide ? 8 : 7));
     if (!one_in(3))
         draw_offset_type(tiny);
     if (one_in(4))
-        set(tiny, "--zero", "keep");
+        tiny_set(tiny, "--zero", "keep");
     if (one_in(4))
-        set(tiny, "--monotone", NULL);
+        tiny_set(tiny, "--monotone", NULL);
     if (one_in(8))
         draw_fixes(tiny);
     if (one_in(4) && tiny->spec.method == METHOD_LSQ && isnan(tiny->spec.max_err))
@@ -395,7 +392,7 @@ void tiny_draw_points(struct tiny *tiny, int number)
 
 void tiny_draw_tied(struct tiny *tiny, int number)
 {
-    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 1;
+    seed(number, 1);
     struct format format = draw_format(true);
     format.out_bits = (int)between(2, 5);
     format.out_min = format.out_signed ? -(1 << (format.out_bits - 1)) : 0;
@@ -403,17 +400,75 @@ void tiny_draw_tied(struct tiny *tiny, int number)
     snprintf(format.in_scale, sizeof format.in_scale, "2^0"); /* that no step is a matter of rounding */
     draw_samples(tiny, &format);
     set_format(tiny, number);
-    set(tiny, "--method", "minimax");
+    tiny_set(tiny, "--method", "minimax");
     set_number(tiny, "--segments", between(1, 4));
     set_number(tiny, "--slope-bits", between(2, 4));
     if (one_in(4))
-        set(tiny, "--shift", "one");
-    set(tiny, "--monotone", NULL);
+        tiny_set(tiny, "--shift", "one");
+    tiny_set(tiny, "--monotone", NULL);
     if (one_in(3))
         set_number(tiny, "--continuous", between(0, 1));
     if (tiny->spec.slope_bits > 2 && one_in(3))
         draw_multiple(tiny, tiny->spec.slope_bits);
     end(tiny, number);
+}
+
+/* Zero points in and around the codes; as far away as fields and sums allow, or farther than a slope is of use; and
+ * where a slope needs the largest offset, or a little more. */
+static void draw_distance(struct format *format)
+{
+    const int codes = 1 << format->in_bits, kind = draw(6);
+    const bool wide = format->out_bits > 8;
+    draw_scale(uniform(0.1, 4), format->in_scale);
+    format->zp_x = format->in_min + (kind == 0 ? between(-3 * codes, 4 * codes) : between(0, codes - 1));
+    if (kind > 2 || kind == 0)
+        return;
+    snprintf(format->in_scale, sizeof format->in_scale, "2^0"); /* samples so far away have no bits to spare */
+    if (kind == 1) {
+        format->zp_x = wide ? between(-150000000, 150000000) : between(-32767, 32767);
+        return;
+    }
+    const double limit = wide ? 0x1p31 : 0x1p15;
+    format->slope = uniform(-2, 2) * (1 << format->out_bits) / codes;
+    format->zp_x = (int64_t)fmin(limit / fmax(1, fabs(format->slope) * uniform(0.8, 1.2)), limit - 1);
+    format->zp_x *= one_in(2) ? 1 : -1;
+}
+
+void tiny_draw_free(struct tiny *tiny, int number, bool narrow)
+{
+    seed(number, 6);
+    struct format format = {
+        .in_bits = (int)between(3, narrow ? 4 : 5), .in_signed = one_in(2), .out_signed = one_in(2)};
+    format.out_bits = (int)between(3, narrow ? 5 : 6);
+    if (!narrow && one_in(40)) {
+        format.in_bits = 6;
+    } else if (!narrow && one_in(8)) { /* fields of 16 bits, sums of 32 */
+        format.in_bits = 3;
+        format.out_bits = (int)between(9, 10);
+    }
+    format.in_min = format.in_signed ? -(1 << (format.in_bits - 1)) : 0;
+    format.out_min = format.out_signed ? -(1 << (format.out_bits - 1)) : 0;
+    begin(tiny, &format);
+    if (one_in(3)) {
+        draw_function(tiny, &format, &reference_functions[draw(REFERENCE_FUNCTIONS)], false);
+    } else {
+        draw_distance(&format);
+        draw_samples(tiny, &format);
+    }
+    set_format(tiny, number);
+    tiny_set(tiny, "--method", "minimax");
+    set_number(tiny, "--slope-bits", between(3, 5));
+    if (one_in(6))
+        draw_fixes(tiny);
+    end(tiny, number);
+}
+
+bool tiny_is_exact(const struct tiny *tiny)
+{
+    bool is_exact = tiny->spec.in.scale.power_of_two;
+    for (int k = 0; k < tiny->count; k++)
+        is_exact &= 4 * tiny->whole[k] == rintl(4 * tiny->whole[k]);
+    return is_exact;
 }
 
 void tiny_from_flags(struct tiny *tiny, const char *flags)
@@ -428,7 +483,7 @@ void tiny_from_flags(struct tiny *tiny, const char *flags)
     for (int k = 0; k < tiny->count; k++) {
         tiny->whole[k] = reference_target(&map, map.qmin_x + k);
         tiny->weight[k] = 1;
-        tiny->fixed[k] = TINY_FREE;
+        tiny->fixed[k] = EVERY_FREE;
     }
     for (int f = 0; f < tiny->spec.fix_count; f++) {
         const struct fix *fix = &tiny->spec.fixes[f];

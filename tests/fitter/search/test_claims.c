@@ -26,96 +26,6 @@ struct counts {
 
 static struct counts counts;
 
-static bool keeps_ties(const struct every_spec *every, const struct reference_table *reference)
-{
-    for (int k = 1; k < every->count; k++) {
-        const int64_t q = every->first_x + k;
-        const struct ref_table *table = &reference->table;
-        if (every->monotone && every->output[k].exists &&
-            every->output[k].direction * (ref_eval(table, q).q_y - ref_eval(table, q - 1).q_y) < 0)
-            return false;
-        if (every->monotone && every->mirror[k].exists) {
-            const int64_t mirror = every->first_x - k;
-            if (every->mirror[k - 1].direction * (ref_eval(table, mirror + 1).q_y - ref_eval(table, mirror).q_y) < 0)
-                return false;
-        }
-    }
-    for (int m = 1; m < reference->table.count && every->is_continuous; m++) {
-        struct ref_table before = reference->table; /* whose last segment goes on, in whatever type it takes */
-        const int64_t at = before.start[m], mirror = 2 * before.zp_x - at;
-        before.count = m;
-        before.acc_bits = 127;
-        if (llabs(ref_eval(&reference->table, at).q_y - ref_eval(&before, at).q_y) > every->max_step)
-            return false;
-        if (before.fold && mirror >= before.qmin_x &&
-            llabs(ref_eval(&reference->table, mirror).q_y - ref_eval(&before, mirror).q_y) > every->max_step)
-            return false;
-    }
-    return true;
-}
-
-/* The values at points, of which one ends an interval and begins the next. */
-static bool keeps_to_values(const struct every_spec *every, const struct table *table)
-{
-    int64_t value = 0;
-    for (int m = 0; m < table->segment_count; m++) {
-        const struct segment *s = &table->segments[m];
-        const int64_t width = INT64_C(1) << every->shift, sum = every->form == EVERY_ANCHORED
-                                                                    ? s->offset * width
-                                                                    : s->offset + s->q_b * (s->start - every->zp_x);
-        if (s->n != every->shift || sum % width != 0 || (m > 0 && sum / width != value) ||
-            s->start != every->first_x + m * width)
-            return false;
-        value = sum / width + s->q_b;
-        for (int end = 0; end < 2; end++)
-            if (value - end * s->q_b < every->offset_low || value - end * s->q_b > every->offset_high)
-                return false;
-    }
-    return true;
-}
-
-static bool keeps_to_fields(const struct every_spec *every, const struct table *table)
-{
-    if (every->shift && !keeps_to_values(every, table))
-        return false;
-    for (int m = 0; m < table->segment_count; m++) {
-        const struct segment *segment = &table->segments[m];
-        const uint64_t q = (uint64_t)llabs(segment->q_b);
-        if (!every->may_start[segment->start - every->first_x] ||
-            (every->one_shift && segment->n != table->segments[0].n) ||
-            (every->slope_terms && __builtin_popcountll(q ^ 3 * q) > every->slope_terms) ||
-            segment->q_b < -(1 << (every->slope_bits - 1)) || segment->q_b >= 1 << (every->slope_bits - 1) ||
-            !every_is_stored(every, segment->q_b, segment->n) ||
-            (!every->shift && (segment->offset < every->offset_low || segment->offset > every->offset_high)))
-            return false;
-    }
-    return true;
-}
-
-struct error {
-    double max, squares; /* weighted */
-};
-
-/* By the definitions alone. */
-static struct error error_of(const struct every_spec *every, const struct reference_table *reference, const char *text)
-{
-    struct error error = {0, 0};
-    for (int k = 0; k < 2 * every->count; k++) {
-        const struct every_output *output = k < every->count ? &every->output[k] : &every->mirror[k - every->count];
-        const int64_t q = every->first_x + (k < every->count ? k : every->count - k);
-        if (!output->exists)
-            continue;
-        const struct ref_result result = ref_eval(&reference->table, q);
-        ck_assert_msg(result.leaves == REF_FITS, "%s: code %" PRId64 " leaves the accumulator", text, q);
-        ck_assert_msg(!output->is_fixed || result.q_y == output->fixed, "%s: code %" PRId64 " gives %" PRId64, text, q,
-                      result.q_y);
-        const double e = fabs((double)result.q_y - output->target);
-        error.max = fmax(error.max, e);
-        error.squares += output->weight * e * e;
-    }
-    return error;
-}
-
 /* A table of the other search: its segments as text. It has the error that this search says. */
 struct other {
     struct every_found found;
@@ -146,9 +56,9 @@ static struct other search_all(const struct tiny *tiny, const struct every_spec 
     if (!other.found.found)
         return other;
     reference_table_init(&reference, &table);
-    const struct error error = error_of(every, &reference, tiny->text);
+    const struct tiny_error error = tiny_error(every, &reference, tiny->text);
     const double reached = every->squares ? error.squares : error.max;
-    ck_assert_msg(fabs(reached - other.found.least) <= hair(reached) && keeps_ties(every, &reference),
+    ck_assert_msg(fabs(reached - other.found.least) <= hair(reached) && tiny_keeps_ties(every, &reference),
                   "%s: the other search says %.17g, and it is %.17g, of%s", tiny->text, other.found.least, reached,
                   other.text);
     free(reference.memory);
@@ -207,18 +117,14 @@ static void check_claims(const struct tiny *tiny, const struct every_spec *every
 static void check_fewest(const struct tiny *tiny, const struct table *table)
 {
     const struct constraints *constraints = &tiny->spec.constraints;
-    struct every_spec every = tiny_every(tiny, table);
     const bool uniform = constraints->knots == KNOTS_UNIFORM,
                free_grid = constraints->knots == KNOTS_POW2 && !constraints->index_bits;
-    every.squares = false;
     if (constraints_tie(constraints) && (uniform || free_grid))
         return;
     for (int m = uniform ? 1 : table->segment_count - 1; m > 0 && m < table->segment_count; m++) {
+        struct every_spec every = tiny_every(tiny, uniform ? m : table->segment_count);
+        every.squares = false;
         every.segments = m;
-        for (int k = 1; uniform && k < every.count; k++)
-            every.may_start[k] = false;
-        for (int part = 1; uniform && part < m; part++)
-            every.may_start[every.count * part / m] = true;
         const struct other fewer = search_all(tiny, &every, tiny->spec.max_err - 1.01e-9);
         ck_assert_msg(!fewer.found.found, "%s: %d segments, fewer serve:%s", tiny->text, table->segment_count,
                       fewer.text);
@@ -250,7 +156,7 @@ static void check_none(const struct tiny *tiny, const char *message)
         (spec->method == METHOD_LSQ && (constraints_tie(&spec->constraints) || spec->fold || none_is_flat)) ||
         (spec->fold && spec->fix_count > 0))
         return;
-    struct every_spec every = tiny_every(tiny, NULL);
+    struct every_spec every = tiny_every(tiny, 0);
     if (spec->constraints.knots == KNOTS_POINTS && !every.shift) {
         check_farthest(tiny, every, 0);
         return;
@@ -266,15 +172,15 @@ static void check_table(const struct tiny *tiny, const struct table *table)
 {
     const struct spec *spec = &tiny->spec;
     const struct certificate *certificate = &table->certificate;
-    struct every_spec every = tiny_every(tiny, table);
+    struct every_spec every = tiny_every(tiny, table->segment_count);
     struct reference_table reference;
     every.segments = spec->segments ? spec->segments : table->segment_count;
     every.squares = certificate->objective == OBJECTIVE_RMS;
     reference_table_init(&reference, table);
-    const struct error error = error_of(&every, &reference, tiny->text);
+    const struct tiny_error error = tiny_error(&every, &reference, tiny->text);
     if (spec->method == METHOD_LSQ || spec->method == METHOD_MINIMAX) {
-        ck_assert_msg(keeps_to_fields(&every, table), "%s: a field or a start that is not allowed", tiny->text);
-        ck_assert_msg(keeps_ties(&every, &reference), "%s: a step that is not allowed", tiny->text);
+        ck_assert_msg(tiny_keeps_to_fields(&every, table), "%s: a field or a start that is not allowed", tiny->text);
+        ck_assert_msg(tiny_keeps_ties(&every, &reference), "%s: a step that is not allowed", tiny->text);
         ck_assert_msg(table->segment_count <= every.segments, "%s: too many segments", tiny->text);
         ck_assert_msg(isnan(spec->max_err) || error.max <= spec->max_err + 1e-9, "%s: an error of %.17g", tiny->text,
                       error.max);
@@ -357,8 +263,8 @@ static void check_joints(int number)
     struct line_rules rules;
     struct ties ties;
     struct diag diag = {0};
-    int knots[TINY_CODES + 1];
-    struct line lines[TINY_CODES];
+    int knots[EVERY_CODES + 1];
+    struct line lines[EVERY_CODES];
     struct tie_exact exact = {.knots = knots, .lines = lines};
     tiny_draw_tied(&tiny, number);
     line_rules_init(&rules, &tiny.spec);
@@ -366,7 +272,7 @@ static void check_joints(int number)
     ck_assert_int_eq(ties_init(&ties, &tiny.spec, &points, &diag), EXIT_DONE);
     ck_assert_int_eq(tie_least_error(&ties, &points, &rules, tiny.spec.segments, 0, INFINITY, &exact, &diag),
                      EXIT_DONE);
-    const struct every_spec every = tiny_every(&tiny, NULL);
+    const struct every_spec every = tiny_every(&tiny, 0);
     const struct other other = search_all(&tiny, &every, exact.found ? exact.max_err + hair(exact.max_err) : 1e99);
     ck_assert_msg(tiny.is_level || (exact.complete && exact.found == other.found.found), "%s: %s, there is%s",
                   tiny.text, exact.found ? "found" : "not found", other.found.found ? other.text : " none");

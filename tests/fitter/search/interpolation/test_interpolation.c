@@ -2,8 +2,9 @@
 /* Tables of values at points, against all integer values of 8 bits in small formats, and against the nearest values of
  * 16 bits. (Other types, and none, are in test_claims.) The arithmetic here is written from the rule of the tables
  * alone. */
+#include "../../reference/draw.h"
 #include "../../reference/fixture.h"
-#include "../../reference/small.h"
+#include "../../reference/tiny_spec.h"
 
 #include "fit/fit.h"
 #include "fit/problem.h"
@@ -32,19 +33,28 @@ static bool fits(int64_t value)
     return value >= INT32_MIN && value <= INT32_MAX;
 }
 
-/* A small format with points, and what brute force needs to know of it. */
+enum { MOST_CODES = 64 };
+
+/* A small format with points, and what the search of all values needs to know of it. */
 struct problem {
-    struct small small;
+    struct tiny tiny;
     int shift, width, intervals;
     int64_t low, high; /* of a value */
     bool monotone;
-    double weight[BRUTE_CODES]; /* of each code's squared error */
+    double weight[MOST_CODES]; /* of each code's squared error */
 };
+
+/* Clipped to the output range. */
+static double target_of(const struct problem *problem, int k)
+{
+    const struct tensor *out = &problem->tiny.spec.out;
+    return (double)fmaxl((long double)out->qmin, fminl((long double)out->qmax, problem->tiny.whole[k]));
+}
 
 static int64_t output(const struct problem *problem, int64_t a, int64_t b, int f)
 {
-    const struct tensor *out = &problem->small.spec.out;
-    const int64_t y = rounded(a * problem->width + (b - a) * f, problem->shift, problem->small.spec.rounding);
+    const struct tensor *out = &problem->tiny.spec.out;
+    const int64_t y = rounded(a * problem->width + (b - a) * f, problem->shift, problem->tiny.spec.rounding);
     return y < out->qmin ? out->qmin : y > out->qmax ? out->qmax : y;
 }
 
@@ -52,12 +62,12 @@ static int64_t output(const struct problem *problem, int64_t a, int64_t b, int f
  * 32 bits. */
 static bool is_proven(const struct problem *problem, int i, int64_t a, int64_t b, int f)
 {
-    const struct spec *spec = &problem->small.spec;
+    const struct spec *spec = &problem->tiny.spec;
     const int64_t q_b = b - a, from = (int64_t)i * problem->width + spec->in.qmin - spec->in.zero_point;
     const bool biased = spec->form == PWL_BIASED;
     const int64_t product = q_b * (biased ? from + f : f), bias = biased ? a * problem->width - q_b * from : 0;
     const int64_t sum = product + bias, half = spec->rounding == PWL_FLOOR ? 0 : problem->width / 2;
-    const int64_t limit = (int64_t)1 << (problem->small.problem.slope_bits - 1);
+    const int64_t limit = (int64_t)1 << (problem->tiny.spec.slope_bits - 1);
     return -limit <= q_b && q_b < limit && fits(product) && fits(bias) && fits(sum) &&
            (spec->rounding == PWL_HALF_AWAY ? fits(llabs(sum) + half) : fits(sum + half));
 }
@@ -65,7 +75,7 @@ static bool is_proven(const struct problem *problem, int i, int64_t a, int64_t b
 /* Whether no output of interval i, nor the first one behind it, steps against f. */
 static bool is_monotone(const struct problem *problem, int i, int64_t a, int64_t b)
 {
-    const long double *f = problem->small.whole + i * problem->width;
+    const long double *f = problem->tiny.whole + i * problem->width;
     const int steps = i + 1 < problem->intervals ? problem->width : problem->width - 1;
     for (int k = 0; k < steps; k++) {
         const int64_t step = output(problem, a, b, k + 1) - output(problem, a, b, k);
@@ -86,9 +96,9 @@ static struct errors errors_of(const struct problem *problem, int i, int64_t a, 
     struct errors errors = {0, 0};
     for (int f = 0; f < problem->width; f++) {
         const int k = i * problem->width + f;
-        const int64_t y = output(problem, a, b, f), fixed = problem->small.fixed[k];
-        const double e = fabs((double)y - problem->small.target[k]);
-        if ((fixed != BRUTE_FREE && fixed != y) || !is_proven(problem, i, a, b, f))
+        const int64_t y = output(problem, a, b, f), fixed = problem->tiny.fixed[k];
+        const double e = fabs((double)y - target_of(problem, k));
+        if ((fixed != EVERY_FREE && fixed != y) || !is_proven(problem, i, a, b, f))
             return none;
         errors.max = fmax(errors.max, e);
         errors.squares += e * e * problem->weight[k];
@@ -96,7 +106,7 @@ static struct errors errors_of(const struct problem *problem, int i, int64_t a, 
     return !problem->monotone || is_monotone(problem, i, a, b) ? errors : none;
 }
 
-/* --- brute force: every value at every point --- */
+/* --- every value at every point --- */
 
 struct optimum {
     double max;            /* the least largest error */
@@ -158,27 +168,27 @@ static pwl_form form_of(pwl_rounding rounding)
 static bool draw_problem(struct problem *problem, int number)
 {
     char knots[16];
-    struct spec *spec = &problem->small.spec;
+    struct spec *spec = &problem->tiny.spec;
     memset(problem, 0, sizeof *problem);
-    small_draw(&problem->small, number, false);
+    tiny_draw_free(&problem->tiny, number, false);
     const int bits = spec->in.bits;
     problem->shift = (int)between(1, bits - 1);
     problem->width = 1 << problem->shift;
     problem->intervals = 1 << (bits - problem->shift);
-    const bool is_signed = draw(4) ? spec->out.is_signed : !spec->out.is_signed;
+    const bool is_signed = !one_in(4) ? spec->out.is_signed : !spec->out.is_signed;
     problem->low = is_signed ? -128 : 0;
     problem->high = problem->low + VALUES - 1;
     for (int k = 0; k < 1 << bits; k++)
         problem->weight[k] = 1;
     snprintf(knots, sizeof knots, "points:%d", problem->shift);
-    small_set(&problem->small, "--knots", knots);
-    small_set(&problem->small, "--offset-type", is_signed ? "s8" : "u8");
+    tiny_set(&problem->tiny, "--knots", knots);
+    tiny_set(&problem->tiny, "--offset-type", is_signed ? "s8" : "u8");
     spec->form = form_of(spec->rounding);
-    if (draw(4) > 0 && small_is_exact(&problem->small)) {
-        small_set(&problem->small, "--monotone", NULL);
+    if (!one_in(4) && tiny_is_exact(&problem->tiny)) {
+        tiny_set(&problem->tiny, "--monotone", NULL);
         problem->monotone = true;
     }
-    if (spec->out.bits <= 8 && !problem->small.constant)
+    if (spec->out.bits <= 8 && !problem->tiny.is_constant)
         return true;
     spec_free(spec);
     return false;
@@ -190,7 +200,7 @@ static struct {
 
 static void check_values(const struct problem *problem, const struct table *table)
 {
-    const char *const text = problem->small.text;
+    const char *const text = problem->tiny.text;
     int64_t value = 0;
     ck_assert_int_eq(table->segment_count, problem->intervals);
     ck_assert_msg(table->form == form_of(table->rounding), "%s: form", text);
@@ -212,10 +222,10 @@ static void check_values(const struct problem *problem, const struct table *tabl
 
 static void check_method(struct problem *problem, enum method method, const struct optimum *least)
 {
-    struct spec *spec = &problem->small.spec;
+    struct spec *spec = &problem->tiny.spec;
     struct table table;
     struct diag diag = {0};
-    const char *const text = problem->small.text;
+    const char *const text = problem->tiny.text;
     spec->method = method;
     const int status = fit_as_asked(spec, &table, &diag);
     if (isinf(least->max)) {
@@ -252,8 +262,8 @@ static void check_method(struct problem *problem, enum method method, const stru
  * tables are improved by moves before, which would hide it. */
 static void check_proof(const struct problem *problem, double least)
 {
-    const struct spec *const spec = &problem->small.spec;
-    const char *const text = problem->small.text;
+    const struct spec *const spec = &problem->tiny.spec;
+    const char *const text = problem->tiny.text;
     struct points points;
     struct line_rules rules;
     struct ties ties;
@@ -284,21 +294,20 @@ static void draw_weights(struct problem *problem, struct weights *weights)
     *weights = (struct weights){.count = codes, .value = problem->weight};
     for (size_t k = 0; k < codes; k++)
         problem->weight[k] = draw(3) ? (double)draw(5) : 1;
-    problem->weight[draw(codes)] = 3;
-    problem->small.spec.weights = weights;
+    problem->weight[draw((int)codes)] = 3;
+    problem->tiny.spec.weights = weights;
 }
 
 START_TEST(small_tables_are_the_best_of_all_values)
 {
     struct problem problem;
     struct weights weights;
-    for (int number = _i * CASES_PER_TEST / quick_step(20); number < (_i + 1) * CASES_PER_TEST / quick_step(20);
-         number++) {
-        if (!draw_problem(&problem, number))
+    for (int k = 0; k < CASES_PER_TEST / quick_step(20); k++) {
+        if (!draw_problem(&problem, _i * CASES_PER_TEST + k))
             continue;
         struct optimum least = search(&problem);
         counts.monotone += problem.monotone;
-        counts.steep += problem.small.problem.slope_bits < 8;
+        counts.steep += problem.tiny.spec.slope_bits < 8;
         check_method(&problem, METHOD_MINIMAX, &least);
         check_proof(&problem, least.squares);
         if (draw(3) == 0) {
@@ -307,8 +316,8 @@ START_TEST(small_tables_are_the_best_of_all_values)
             counts.weighted++;
         }
         check_method(&problem, METHOD_LSQ, &least);
-        problem.small.spec.weights = NULL;
-        spec_free(&problem.small.spec);
+        problem.tiny.spec.weights = NULL;
+        spec_free(&problem.tiny.spec);
     }
 }
 END_TEST
@@ -362,7 +371,7 @@ START_TEST(the_fewest_segments_are_taken)
         struct table table;
         if (!draw_problem(&problem, number))
             continue;
-        struct spec *const spec = &problem.small.spec;
+        struct spec *const spec = &problem.tiny.spec;
         const int bits = spec->in.bits;
         const double limit = uniform(0.4, 1.4) * search(&problem).max;
         int widest = bits - 1;
@@ -378,10 +387,10 @@ START_TEST(the_fewest_segments_are_taken)
             spec->max_err = limit;
             const int status = fit_as_asked(spec, &table, &diag);
             ck_assert_msg(status == (widest ? EXIT_DONE : EXIT_REQUIREMENT), "%s: --max-err %.9g: exit %d (%s), for %d",
-                          problem.small.text, limit, status, diag.text, widest);
+                          problem.tiny.text, limit, status, diag.text, widest);
             if (status == EXIT_DONE) {
                 ck_assert_msg(table.segment_count == problem.intervals, "%s: --max-err %.9g: %d segments, needs %d",
-                              problem.small.text, limit, table.segment_count, problem.intervals);
+                              problem.tiny.text, limit, table.segment_count, problem.intervals);
                 ck_assert_int_eq(table.certificate.objective, OBJECTIVE_SEGMENTS);
                 ck_assert_int_eq(table.certificate.optimal, 1);
                 ck_assert_double_le(table.certificate.max_err_lsb, limit);

@@ -2,8 +2,8 @@
 /* How far the fitter's tables are from the best there are: 16-bit tables from what real coefficients can reach,
  * tables of up to 10 bits from the best integer table. */
 #include "../../reference/fixture.h"
-#include "../../reference/integer_optimum.h"
 #include "../../reference/rms_bound.h"
+#include "../../reference/tiny_spec.h"
 
 /* What the fitter may lose, of RMS. */
 static const double tolerance = 1.02;
@@ -222,18 +222,13 @@ START_TEST(narrow_tables_are_near_the_best_integer_table)
     fit_well(narrow_pairs[_i], &fitted);
     const struct spec *spec = &fitted.spec;
     const double rms = measure_plainly(spec, &fitted.table).rms;
-    const bool int8 = spec->in.bits <= 8 && spec->out.bits <= 8;
-    struct integer_problem problem = {.qmin_x = spec->in.qmin,
-                                      .zp_x = spec->in.zero_point,
-                                      .qmin_y = spec->out.qmin,
-                                      .qmax_y = spec->out.qmax,
-                                      .slope_bits = 8,
-                                      .term_c_bits = int8 ? 16 : 32,
-                                      .segments = spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS};
-    double *target = targets_of(spec, &problem.count);
-    problem.target = target;
-    const double most = rms * rms * problem.count * (1 + 1e-9);
-    const double optimum = sqrt(integer_optimum(&problem, most) / problem.count);
+    struct tiny tiny;
+    tiny_from_flags(&tiny, narrow_pairs[_i]);
+    struct every_spec every = tiny_every(&tiny, 0);
+    every.squares = true;
+    every.segments = spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS;
+    const double most = rms * rms * every.count * (1 + 1e-9);
+    const double optimum = sqrt(every_table(&every, most).least / every.count);
     printf("# %-60s MSE %.6f, optimum %.6f, ratio of RMS %.4f\n", narrow_pairs[_i], rms * rms, optimum * optimum,
            rms / optimum);
     ck_assert_msg(fitted.table.certificate.optimal == 1, "%s: not claimed to be optimal", narrow_pairs[_i]);
@@ -241,7 +236,7 @@ START_TEST(narrow_tables_are_near_the_best_integer_table)
     /* The enumeration holds the fitter's table too. */
     ck_assert_msg(optimum <= rms * (1 + 1e-9), "%s: RMS %.6g is below the best table's %.6g", narrow_pairs[_i], rms,
                   optimum);
-    free(target);
+    spec_free(&tiny.spec);
     fitted_free(&fitted);
 }
 END_TEST

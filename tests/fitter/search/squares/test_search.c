@@ -4,9 +4,8 @@
  * not say that it was complete. */
 #include <pwl/fixed.h>
 
-#include "../../reference/brute_force.h"
-#include "../../reference/integer_optimum.h"
-#include "../../reference/small.h"
+#include "../../reference/draw.h"
+#include "../../reference/tiny_spec.h"
 #include "fit/problem.h"
 #include "search/squares/one_shift.h"
 #include "search_problem.h"
@@ -15,52 +14,35 @@
 static bool has_reference(const struct problem *problem)
 {
     const struct line_rules *rules = &problem->rules;
-    return problem->points.count <= BRUTE_CODES
+    return problem->points.count <= 64
                ? rules->slopes.high < 16
                : rules->form == PWL_ABSOLUTE && rules->rounding == PWL_FLOOR && rules->slopes.high < 64;
 }
 
-static int width_of(int64_t limit)
+/* The least costs of tables by the rules of a search. `known` is what some table costs. */
+static struct every_found reference_of(const struct points *points, const struct line_rules *rules, double known)
 {
-    int bits = 1;
-    while (limit >> (bits - 1) > 0)
-        bits++;
-    return bits;
-}
-
-/* The least cost of a table of SEGMENTS segments by enumeration of all lines. `known` is what some table costs. */
-static double reference_of(const struct problem *problem, double known)
-{
-    const struct line_rules *rules = &problem->rules;
-    const struct points *points = &problem->points;
-    double least[BRUTE_CODES + 1];
-    if (points->count > BRUTE_CODES)
-        return integer_optimum(&(struct integer_problem){.count = points->count,
-                                                         .target = points->target,
-                                                         .qmin_x = (int64_t)points->code[0],
-                                                         .zp_x = rules->zp_x,
-                                                         .qmin_y = rules->qmin_y,
-                                                         .qmax_y = rules->qmax_y,
-                                                         .slope_bits = width_of(rules->slopes.high),
-                                                         .term_c_bits = width_of(rules->offsets.high),
-                                                         .segments = SEGMENTS},
-                               known);
-    brute_force(&(struct brute_problem){.count = points->count,
-                                        .target = points->target,
-                                        .qmin_x = (int64_t)points->code[0],
-                                        .zp_x = rules->zp_x,
-                                        .qmin_y = rules->qmin_y,
-                                        .qmax_y = rules->qmax_y,
-                                        .form = (enum brute_form)(rules->form == PWL_ABSOLUTE ? BRUTE_ABSOLUTE
-                                                                  : rules->form == PWL_BIASED ? BRUTE_BIASED
-                                                                                              : BRUTE_ANCHORED),
-                                        .rounding = (enum brute_rounding)rules->rounding,
-                                        .slope_bits = width_of(rules->slopes.high),
-                                        .offset_bits = width_of(rules->offsets.high),
-                                        .accumulator_bits = rules->accumulator_bits,
-                                        .squares = true},
-                least);
-    return least[SEGMENTS];
+    struct every_spec every = {.form = (enum every_form)rules->form,
+                               .rounding = (enum every_rounding)rules->rounding,
+                               .first_x = points->cell[0],
+                               .zp_x = rules->zp_x,
+                               .qmin_y = rules->qmin_y,
+                               .qmax_y = rules->qmax_y,
+                               .sum_bits = rules->accumulator_bits,
+                               .slope_bits = 1,
+                               .segments = SEGMENTS,
+                               .squares = true,
+                               .count = points->count,
+                               .offset_low = rules->offsets.low,
+                               .offset_high = rules->offsets.high};
+    while (rules->slopes.high >> (every.slope_bits - 1) > 0)
+        every.slope_bits++;
+    for (int k = 0; k < points->count; k++) {
+        every.output[k] =
+            (struct every_output){.exists = true, .target = points->target[k], .weight = 1, .fixed = EVERY_FREE};
+        every.may_start[k] = true;
+    }
+    return every_table(&every, known);
 }
 
 START_TEST(bounds_of_ranges_hold)
@@ -71,7 +53,7 @@ START_TEST(bounds_of_ranges_hold)
     problem_init(&problem, _i);
     const double optimum = optimum_of(&problem, &ceiling, &steps);
     if (has_reference(&problem)) {
-        const double least = reference_of(&problem, a_little_above(optimum));
+        const double least = reference_of(&problem.points, &problem.rules, a_little_above(optimum)).least;
         ck_assert_msg(fabs(optimum - least) <= 1e-9 * (1 + least), "%s: the optimum is %.12g, found %.12g",
                       problem.flags, least, optimum);
     }
@@ -142,42 +124,39 @@ END_TEST
 
 START_TEST(sums_of_few_bits_leave_nothing_out)
 {
-    struct small small;
+    struct tiny tiny;
     struct points points;
     struct line_rules rules;
     struct diag diag;
-    small_draw(&small, _i, false);
-    small.spec.fix_count = 0;
-    ck_assert_int_eq(points_build(&small.spec, &points, &diag), EXIT_DONE);
-    line_rules_init(&rules, &small.spec);
+    tiny_draw_free(&tiny, _i, false);
+    tiny.spec.fix_count = 0;
+    ck_assert_int_eq(points_build(&tiny.spec, &points, &diag), EXIT_DONE);
+    line_rules_init(&rules, &tiny.spec);
     const double x_max =
         fmax(fabs(points.code[0] - (double)rules.zp_x), fabs(points.code[points.count - 1] - (double)rules.zp_x));
-    int bits = small.spec.out.bits + 1 + _i / 12 % 6;
+    int bits = tiny.spec.out.bits + 1 + _i / 12 % 6;
     while (ldexp(1, bits - 1) <= x_max)
         bits++;
     rules.accumulator_bits = bits;
     rules.shift_max = bits - 1;
     rules.shift_min = 1 - bits;
     rules.offsets = (struct integers){-((int64_t)1 << (bits - 1)), ((int64_t)1 << (bits - 1)) - 1};
-    small.problem.fixed = NULL;
-    small.problem.squares = true;
-    small.problem.offset_bits = small.problem.accumulator_bits = bits;
-    brute_force(&small.problem, small.least);
+    const struct every_found best = reference_of(&points, &rules, INFINITY);
     for (int segments = 1; segments <= SEGMENTS; segments++) {
         struct line lines[SEGMENTS];
         int knots[SEGMENTS + 1] = {0};
         struct exact exact = {.last = EXACT_ALL, .share = 1, .segments = segments, .cost = INFINITY};
-        const double least = small.least[segments];
+        const double least = best.least_of[segments];
         const int status = exact_improve(&points, &rules, segments, knots, lines, &exact, &diag);
         ck_assert_msg(status == (least < INFINITY ? EXIT_DONE : EXIT_REQUIREMENT), "%s, %d bits, %d segments: exit %d",
-                      small.text, bits, segments, status);
+                      tiny.text, bits, segments, status);
         ck_assert_msg(!(least < INFINITY) ||
                           (exact_is_optimal(&exact) && fabs(exact.cost - least) <= 1e-9 * (1 + least)),
-                      "%s, %d bits, %d segments: the optimum is %.12g, found %.12g", small.text, bits, segments, least,
+                      "%s, %d bits, %d segments: the optimum is %.12g, found %.12g", tiny.text, bits, segments, least,
                       exact.cost);
     }
     points_free(&points);
-    spec_free(&small.spec);
+    spec_free(&tiny.spec);
 }
 END_TEST
 
@@ -243,13 +222,11 @@ static void begin_within(struct line_program *search, struct problem *problem, d
 START_TEST(no_line_is_left_out)
 {
     enum { DRAWS = 80 };
-    struct small small; /* for the numbers it draws */
-    small_draw(&small, _i, true);
-    spec_free(&small.spec);
+    draw_from((uint64_t)_i);
     for (int draws = 0; draws < DRAWS; draws++) {
         struct problem problem;
         struct line_program search;
-        problem_init(&problem, _i % 12 + 12 * (int)draw(FORMATS));
+        problem_init(&problem, _i % 12 + 12 * draw(FORMATS));
         struct line_rules *rules = &problem.rules;
         rules->slopes.high = between(3, rules->slopes.high < 127 ? rules->slopes.high : 127);
         rules->slopes.low = -1 - rules->slopes.high;

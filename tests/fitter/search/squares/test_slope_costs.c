@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The lines of one biased slope: the best of every bias, or of those that put codes at ties, by the end. */
 
+#include "../../reference/draw.h"
 #include "../../reference/fixture.h"
-#include "../../reference/small.h"
 #include "base/numbers.h"
 #include "search/squares/slope_costs.h"
 
@@ -41,9 +41,7 @@ static bool is_tie(const struct problem *problem, int64_t bias, int k)
 static void draw_problem(struct problem *problem, int number)
 {
     struct slope_scan *slopes = &problem->slopes;
-    struct small seeded; /* by its number */
-    small_draw(&seeded, number, true);
-    spec_free(&seeded.spec);
+    draw_from((uint64_t)number);
     *problem = (struct problem){.rules = {.form = PWL_BIASED,
                                           .rounding = (enum pwl_rounding)(number % 4),
                                           .accumulator_bits = 32,
@@ -143,7 +141,7 @@ static void choose_ends(struct problem *problem)
     double most = -INFINITY;
     slopes->trial.end = COUNT;
     for (int j = COUNT; j > first; j--) {
-        const bool of_use = j == COUNT || (j >= from && draw((uint64_t)seldom) == 0);
+        const bool of_use = j == COUNT || (j >= from && draw(seldom) == 0);
         problem->useful[j] = of_use ? smaller(spare * problem->least[j] + 1e-6, MOST_COST) : -INFINITY;
         most = larger(most, problem->useful[j] - problem->floor_sum[j]);
         problem->limit[j] = most + problem->floor_sum[j];

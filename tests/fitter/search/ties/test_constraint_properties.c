@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "../../reference/fixture.h"
+#include "../../reference/draw.h"
 #include "../../reference/random_spec.h"
 
 enum { SPECS = 400, TIED_BITS = 6, MEASURED_BITS = 12, CHOICES = 6 };
@@ -27,51 +28,50 @@ __attribute__((format(printf, 2, 3))) static void append(char *flags, const char
 }
 
 /* A code that must have an output code near its target. */
-static void add_fix(struct random_source *source, const struct spec *spec, char *flags)
+static void add_fix(const struct spec *spec, char *flags)
 {
     const struct reference_map map = map_of(spec);
-    const int64_t q_x = map.qmin_x + random_below(source, (int)(map.qmax_x - map.qmin_x + 1));
-    const int64_t near =
-        (int64_t)rintl(reference_clip(&map, reference_target(&map, q_x))) + random_below(source, 3) - 1;
+    const int64_t q_x = map.qmin_x + draw((int)(map.qmax_x - map.qmin_x + 1));
+    const int64_t near = (int64_t)rintl(reference_clip(&map, reference_target(&map, q_x))) + draw(3) - 1;
     const int64_t q_y = near < map.qmin_y ? map.qmin_y : near > map.qmax_y ? map.qmax_y : near;
     append(flags, " --fix %.17Lg:%.17Lg", map.scale_x * (long double)(q_x - map.zp_x),
            map.scale_y * (long double)(q_y - map.zp_y));
 }
 
 /* Adds one constraint at least. Ties take narrow inputs. */
-static void add_constraints(struct random_source *source, const struct spec *spec, char *flags)
+static void add_constraints(const struct spec *spec, char *flags)
 {
-    const int last = spec->in.bits <= TIED_BITS ? CHOICES : 3, chosen = random_below(source, last);
+    const int last = spec->in.bits <= TIED_BITS ? CHOICES : 3, chosen = draw(last);
     for (int choice = 0; choice < CHOICES; choice++) {
-        if (choice != chosen && (choice >= last || random_below(source, 4)))
+        if (choice != chosen && (choice >= last || draw(4)))
             continue;
         if (choice == 0)
             append(flags, " --shift one");
         else if (choice == 1)
-            append(flags, " --slope-terms %d", 1 + random_below(source, 2));
+            append(flags, " --slope-terms %d", 1 + draw(2));
         else if (choice == 2 && spec->method != METHOD_UNIFORM)
-            append(flags, random_below(source, 2) ? " --knots uniform" : " --knots pow2");
+            append(flags, draw(2) ? " --knots uniform" : " --knots pow2");
         else if (choice == 3)
             append(flags, " --monotone");
         else if (choice == 4)
-            append(flags, " --continuous %d", random_below(source, 4));
+            append(flags, " --continuous %d", draw(4));
         else if (choice == 5)
-            add_fix(source, spec, flags);
+            add_fix(spec, flags);
     }
 }
 
 /* Flags of a fit that can be constrained; false where the random ones are not. */
-static bool draw(struct random_source *source, int index, char free[FLAGS_SIZE], char flags[FLAGS_SIZE])
+static bool draw_flags(int index, char free[FLAGS_SIZE], char flags[FLAGS_SIZE])
 {
     struct spec spec;
     struct diag diag;
-    random_flags(source, index, free, FLAGS_SIZE);
+    random_flags(index, free, FLAGS_SIZE);
     ck_assert_msg(spec_from(free, &spec, &diag) == EXIT_DONE, "%s: %s", free, diag.text);
     const bool takes = (spec.method == METHOD_LSQ || spec.method == METHOD_MINIMAX || spec.method == METHOD_UNIFORM) &&
                        spec.in.bits <= 8 && spec.out.bits <= 12;
     strcpy(flags, free);
     if (takes)
-        add_constraints(source, &spec, flags);
+        add_constraints(&spec, flags);
     spec_free(&spec);
     return takes && strcmp(free, flags) != 0;
 }
@@ -170,12 +170,12 @@ static void assert_again(const char *flags, const struct table *table)
 
 START_TEST(random_constraints_are_kept)
 {
-    struct random_source source = {.state = 20240301};
+    draw_from(20240301);
     for (int index = 0; tally.tables + tally.refused < SPECS; index++) {
         char unbound[FLAGS_SIZE], flags[FLAGS_SIZE];
         struct fitted fitted;
         struct diag diag;
-        if (!draw(&source, index, unbound, flags))
+        if (!draw_flags(index, unbound, flags))
             continue;
         const int status = fit_flags(flags, &fitted, &diag);
         if (status == EXIT_USAGE && strstr(diag.text, "outside the output range at every input code"))
