@@ -65,6 +65,12 @@ expect_status 0 sweep "${tables[@]}" --exhaustive --format json
 cp ../out host.json
 expect_status 0 sweep "${tables[@]}" "${cuda[@]}" --format json
 cmp ../out host.json || fail "the device's report differs from the host's"
+run sweep tanh.json --exhaustive --ref mpfr --format json
+if [ "$status" -ne 77 ]; then # built with it
+    cp ../out host.json
+    expect_status 0 sweep tanh.json "${cuda[@]}" --ref mpfr --format json
+    cmp ../out host.json || fail "by MPFR the device's report differs from the host's"
+fi
 PWL_CUDA_LIBRARY=none expect_status 0 sweep tanh.json --exhaustive --device cpu
 
 finish
