@@ -21,7 +21,7 @@
 #define MOST_ROWS 64
 
 static const struct option_info options[] = {
-    {"--target", "NAME,NAME...", "where, of " COST_TARGETS},
+    {"--target", "NAME,NAME...", "of " COST_TARGETS},
     {"--rtl-style", "NAME,NAME...",
      "modules, as for emit (default aligned,tree; up to 12 bits the ROM stands beside them)"},
     {"--stages", "N", "registers of the modules, 0 to 24; 1 by default"},

@@ -26,8 +26,7 @@ static const struct option_info options[] = {
     {"--prefix", "P", "c, cuda, sv: begins every identifier, P + function + types; pwl_ by default"},
     {"--name", "N", "c, cuda, sv: the identifier of a single table, instead of the derived one"},
     {"--attribute", "A",
-     "c: what stands behind the name of each array, to place it: __attribute__((section(\".tables\"))); or, with "
-     "--standalone, __flash of AVR, before its type"},
+     "c: behind the name of each array, to place it: __attribute__((section(\".tables\"))); --standalone: or __flash"},
     {"--rtl-style", RTL_STYLES,
      "sv: all outputs in a ROM; segments with one shift, or a shift each; auto takes the smallest"},
     {"--stages", "N", "sv: registers from input to output, 0 to 24; 1 by default"},

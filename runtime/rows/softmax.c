@@ -15,7 +15,7 @@ static void run_row(const pwl_softmax_row *of)
         pwl_softmax_row_clear(of);
         return;
     }
-    all = pwl_softmax_share_of(of->softmax, largest, pwl_softmax_row_sum(of, largest));
+    pwl_softmax_share_init(&all, of->softmax, largest, pwl_softmax_row_sum(of, largest));
     pwl_softmax_row_write(of, &all);
 }
 

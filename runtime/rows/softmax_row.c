@@ -69,14 +69,13 @@ void pwl_softmax_row_write(const pwl_softmax_row *of, const pwl_softmax_share *a
     }
 }
 
-pwl_softmax_share pwl_softmax_share_of(const pwl_softmax *softmax, int32_t largest, uint64_t sum)
+void pwl_softmax_share_init(pwl_softmax_share *all, const pwl_softmax *softmax, int32_t largest, uint64_t sum)
 {
-    pwl_softmax_share all = {largest, {0, 0}, 0};
+    all->largest = largest;
     if (softmax->kind == PWL_LOG_SOFTMAX)
-        all.log = pwl_log_softmax_row(softmax, sum);
+        all->log = pwl_log_softmax_row(softmax, sum);
     else
-        all.reciprocal = pwl_row_reciprocal(softmax->reciprocal, sum);
-    return all;
+        all->reciprocal = pwl_row_reciprocal(softmax->reciprocal, sum);
 }
 
 void pwl_softmax_row_clear(const pwl_softmax_row *of)

@@ -32,8 +32,8 @@ int32_t pwl_softmax_row_largest(const pwl_softmax_row *of);
 /* S: the sum of E[largest - q]. */
 uint64_t pwl_softmax_row_sum(const pwl_softmax_row *of, int32_t largest);
 
-/* What follows from a sum above 0. */
-pwl_softmax_share pwl_softmax_share_of(const pwl_softmax *softmax, int32_t largest, uint64_t sum);
+/* What follows from a sum above 0. By a pointer: a copy of the whole would need memcpy(). */
+void pwl_softmax_share_init(pwl_softmax_share *all, const pwl_softmax *softmax, int32_t largest, uint64_t sum);
 
 /* The output of every place. */
 void pwl_softmax_row_write(const pwl_softmax_row *of, const pwl_softmax_share *all);

@@ -30,6 +30,6 @@ void pwl_softmax_tiles_write(const pwl_softmax *softmax, const pwl_softmax_tiles
         pwl_softmax_row_clear(&tile);
         return;
     }
-    all = pwl_softmax_share_of(softmax, row->largest, row->sum);
+    pwl_softmax_share_init(&all, softmax, row->largest, row->sum);
     pwl_softmax_row_write(&tile, &all);
 }

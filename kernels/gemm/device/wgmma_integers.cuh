@@ -21,7 +21,7 @@ template <class shape> bool describe_y(CUtensorMap *y, const pwl_qgemm_call *cal
     return describe_matrix<uint16_t>(y, to.data, m, n, to.stride, 2 * group_rows, shape::template box_rows<2>);
 }
 
-template <class shape> int launch_integers(const pwl_qgemm_call *call, struct CUstream_st *stream)
+template <class shape> static int launch_integers(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
     static_assert(fewest_stages * shape::bytes + alignment + groups * (shape::out_group + shape::units_bytes) +
                           (shape::meets_early ? shape::parts_bytes : 0) + PWL_QGEMM_NARROW_TABLE +
