@@ -316,7 +316,8 @@ static int count_by_log(const struct costing *costing, const char *folder, doubl
 static bool fits(const struct processor *processor, const struct costing *costing)
 {
     const struct table *const table = costing->table;
-    const uint32_t bytes = (1u << code_type_bits(table->in.bits)) * ((uint32_t)code_type_bits(table->out.bits) / 8);
+    const uint64_t bytes =
+        (UINT64_C(1) << code_type_bits(table->in.bits)) * (uint64_t)(code_type_bits(table->out.bits) / 8);
     return !costing->is_plain || !processor->machine || bytes <= processor->rom_bytes - 0x1000;
 }
 
