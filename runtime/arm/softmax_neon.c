@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax of 8-bit codes to 8 bits: exponentials are added one by one, a row's 256 results are computed once, and
  * looked up by their differences. */
-#include "../element.h"
-#include "../rows/exp_sum.h"
 #include "../rows/row_ways.h"
+#include "../rows/softmax_bytes.h"
 #include "lookup_neon.h"
 
 int pwl_softmax_neon_serves(const pwl_softmax *softmax)
 {
-    return softmax->kind == PWL_SOFTMAX && !softmax->exp_high && pwl_type_bytes_log2((pwl_type)softmax->out) == 0;
+    return pwl_softmax_is_of_bytes(softmax);
 }
 
 /* Codes from the lowest of the type on are x ^ flip. */
@@ -34,7 +33,7 @@ typedef struct lanes {
     int32x4_t zero, least, most;
 } lanes;
 
-/* E R 2^-n of four differences from d on: a probability in steps of at most 2^-16, which 17 bits hold. */
+/* The results of four differences from d on, which 22 bits hold before they saturate. */
 static inline uint16x4_t four(const lanes *all, const uint32_t *exp)
 {
     const uint32x4_t e = vld1q_u32(exp);
@@ -48,16 +47,14 @@ static inline uint16x4_t four(const lanes *all, const uint32_t *exp)
 /* The result of each difference. */
 static table_256 make_results(const pwl_softmax *softmax, pwl_row_factor reciprocal)
 {
-    const int n = reciprocal.shift - softmax->out_bits, is_zero = n > 62;
-    /* Results have 17 bits, so that a zero point far from them saturates as one of 21 bits does. */
-    const int32_t far = 1 << 20, zero = (int32_t)pwl_sat(softmax->zp_y, -far, far);
+    const pwl_softmax_scale scale = pwl_softmax_scale_of(softmax, reciprocal);
     lanes all;
     table_256 results;
     int k;
-    all.factor = vdup_n_u32(is_zero ? 0 : (uint32_t)reciprocal.factor);
-    all.half = vdupq_n_u64((uint64_t)1 << (is_zero ? 0 : n - 1));
-    all.shift = vdupq_n_s64(is_zero ? -1 : -n);
-    all.zero = vdupq_n_s32(zero);
+    all.factor = vdup_n_u32((uint32_t)scale.factor);
+    all.half = vdupq_n_u64((uint64_t)scale.half);
+    all.shift = vdupq_n_s64(-scale.shift);
+    all.zero = vdupq_n_s32(scale.zero);
     all.least = vdupq_n_s32(softmax->qmin_y);
     all.most = vdupq_n_s32(softmax->qmax_y);
     for (k = 0; k < 16; k++) {

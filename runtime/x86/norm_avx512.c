@@ -2,8 +2,8 @@
 /* LayerNorm and RMSNorm: sums of 32 codes at once, and eight places at once in 64-bit lanes, as plain C has them. */
 #include <immintrin.h>
 
-#include "../element.h"
 #include "../loop.h"
+#include "../rows/norm_row.h"
 #include "../rows/row_ways.h"
 
 int pwl_norm_avx512_serves(const pwl_norm *norm)
@@ -12,7 +12,7 @@ int pwl_norm_avx512_serves(const pwl_norm *norm)
     return 1;
 }
 
-/* 32 codes as signed words; what was taken from those of u16 is their base. */
+/* 32 codes less their base. */
 INLINE __m512i load_words(pwl_type type, const void *x, size_t at)
 {
     switch (type) {
@@ -25,11 +25,6 @@ INLINE __m512i load_words(pwl_type type, const void *x, size_t at)
     default:
         return _mm512_xor_si512(_mm512_loadu_si512((const char *)x + 2 * at), _mm512_set1_epi16(INT16_MIN));
     }
-}
-
-static int64_t base_of(pwl_type type)
-{
-    return type == PWL_U16 ? 32768 : 0;
 }
 
 /* Eight codes in 64-bit lanes. */
@@ -47,13 +42,10 @@ INLINE __m512i load_eight(pwl_type type, const void *x, size_t at)
     }
 }
 
-/* Sums of u = q - o: of codes v = q - base first, sum u = sum v - n p and sum u^2 = sum v^2 - 2 p sum v + n p^2 with p
- * = o - base. */
 INLINE pwl_norm_row sum_row(const pwl_norm *norm, pwl_type type, const void *x)
 {
     const __m512i ones = _mm512_set1_epi16(1), lower = _mm512_set1_epi64(UINT32_MAX);
     __m512i sums = _mm512_setzero_si512(), squares = sums;
-    const int64_t base = base_of(type), p = norm->zp_x - base, n = norm->length;
     int64_t sum = 0, square = 0;
     int64_t square_lanes[8];
     int32_t sum_lanes[16];
@@ -72,12 +64,7 @@ INLINE pwl_norm_row sum_row(const pwl_norm *norm, pwl_type type, const void *x)
         sum += sum_lanes[k];
     for (k = 0; k < 8; k++)
         square += square_lanes[k];
-    for (; at < norm->length; at++) {
-        const int64_t v = pwl_element_of(type, x, at) - base;
-        sum += v;
-        square += v * v;
-    }
-    return pwl_norm_row_of(norm, sum - n * p, square - 2 * p * sum + n * p * p);
+    return pwl_norm_row_from(norm, type, x, at, sum, square);
 }
 
 INLINE void write_row(const pwl_norm *norm, const pwl_norm_row *row, pwl_type in, const void *x, int is_wide, void *y)
@@ -90,7 +77,6 @@ INLINE void write_row(const pwl_norm *norm, const pwl_norm_row *row, pwl_type in
     const __m512i half = _mm512_set1_epi64((int64_t)1 << (shift - 1)), y_shift = _mm512_set1_epi64(shift);
     const __m512i zero = _mm512_set1_epi64(norm->zp_y);
     const __m512i least = _mm512_set1_epi64(norm->qmin_y), most = _mm512_set1_epi64(norm->qmax_y);
-    const pwl_type out = (pwl_type)norm->out;
     size_t at;
     for (at = 0; at + 8 <= norm->length; at += 8) {
         /* A code and n have 17 bits, so that their lower halves give the product. */
@@ -107,8 +93,7 @@ INLINE void write_row(const pwl_norm *norm, const pwl_norm_row *row, pwl_type in
         else
             _mm_storel_epi64((__m128i *)((char *)y + at), _mm512_cvtepi64_epi8(v));
     }
-    for (; at < norm->length; at++)
-        pwl_set_element_of(out, y, at, pwl_norm_place(norm, row, pwl_element_of(in, x, at) - norm->zp_x, (uint32_t)at));
+    pwl_norm_write_from(norm, row, in, x, (pwl_type)norm->out, y, at);
 }
 
 INLINE void run_rows(const pwl_norm *norm, pwl_type in, const char *x, int is_wide, char *y, size_t count)

@@ -3,14 +3,13 @@
  * looked up as tables of bytes are. */
 #include "line_avx2.h"
 
-#include "../element.h"
-#include "../rows/exp_sum.h"
 #include "../rows/row_ways.h"
+#include "../rows/softmax_bytes.h"
 #include "bytes_shuffle.h"
 
 int pwl_softmax_avx2_serves(const pwl_softmax *softmax)
 {
-    return softmax->kind == PWL_SOFTMAX && !softmax->exp_high && pwl_type_bytes_log2((pwl_type)softmax->out) == 0;
+    return pwl_softmax_is_of_bytes(softmax);
 }
 
 /* Codes from the lowest of the type on are x ^ flip. */
@@ -37,7 +36,7 @@ typedef struct lanes {
     __m128i shift;
 } lanes;
 
-/* E R 2^-n of eight differences from d on: a probability in steps of at most 2^-16, which 17 bits hold. */
+/* The results of eight differences from d on, which 22 bits hold before they saturate. */
 INLINE __m256i eight(const lanes *all, const uint32_t *exp)
 {
     const __m256i e = _mm256_loadu_si256((const __m256i *)(const void *)exp);
@@ -65,15 +64,10 @@ INLINE __m256i bytes_back(__m256i a, __m256i b, __m256i c, __m256i d)
 /* The result of each code of a row, by its bits: that of difference d belongs to code largest - d, modulo 256. */
 static void make_results(const pwl_softmax *softmax, pwl_row_factor reciprocal, uint8_t largest, uint8_t results[256])
 {
-    const int n = reciprocal.shift - softmax->out_bits, is_zero = n > 62;
-    /* Results have 17 bits, so that a zero point far from them saturates as one of 21 bits does. */
-    const int32_t far = 1 << 20, zero = (int32_t)pwl_sat(softmax->zp_y, -far, far);
-    const lanes all = {_mm256_set1_epi64x(is_zero ? 0 : reciprocal.factor),
-                       _mm256_set1_epi64x((int64_t)1 << (is_zero ? 0 : n - 1)),
-                       _mm256_set1_epi32(zero),
-                       _mm256_set1_epi32(softmax->qmin_y),
-                       _mm256_set1_epi32(softmax->qmax_y),
-                       _mm_cvtsi32_si128(is_zero ? 1 : n)};
+    const pwl_softmax_scale scale = pwl_softmax_scale_of(softmax, reciprocal);
+    const lanes all = {_mm256_set1_epi64x(scale.factor),   _mm256_set1_epi64x(scale.half),
+                       _mm256_set1_epi32(scale.zero),      _mm256_set1_epi32(softmax->qmin_y),
+                       _mm256_set1_epi32(softmax->qmax_y), _mm_cvtsi32_si128(scale.shift)};
     uint8_t back[512]; /* twice: those of differences 255 to 0 */
     int d, k;
     for (d = 0; d < 256; d += 32) {

@@ -4,8 +4,8 @@
  * for each byte of E, whose sums over a row make S. A row has 256 results at most; they are computed once, and looked
  * up.
  */
-#include "../element.h"
 #include "../rows/row_ways.h"
+#include "../rows/softmax_bytes.h"
 #include "lookup_avx512vbmi.h"
 
 enum { BYTES = 4 };
@@ -102,10 +102,9 @@ static uint64_t sum_of(const table_256 exp[BYTES], const uint8_t *x, size_t leng
 /* The results of all differences, their lower bytes and, of 16 bits, their upper ones. */
 static void make_results(const pwl_softmax *softmax, pwl_row_factor reciprocal, table_256 *lower, table_256 *upper)
 {
-    const int n = reciprocal.shift - softmax->out_bits, is_zero = n > 62;
-    const __m512i R = _mm512_set1_epi64(is_zero ? 0 : reciprocal.factor), shift = _mm512_set1_epi64(is_zero ? 1 : n);
-    const __m512i half = _mm512_set1_epi64((int64_t)1 << (is_zero ? 0 : n - 1)),
-                  zero = _mm512_set1_epi64(softmax->zp_y);
+    const pwl_softmax_scale scale = pwl_softmax_scale_of(softmax, reciprocal);
+    const __m512i R = _mm512_set1_epi64(scale.factor), shift = _mm512_set1_epi64(scale.shift);
+    const __m512i half = _mm512_set1_epi64(scale.half), zero = _mm512_set1_epi64(scale.zero);
     const __m512i least = _mm512_set1_epi64(softmax->qmin_y), most = _mm512_set1_epi64(softmax->qmax_y);
     uint8_t low[256 + 8], high[256 + 8];
     int k;
