@@ -81,6 +81,22 @@ def plain(array: Array, out: Optional[Array]) -> Any:
     return array[()] if out is None and array.ndim == 0 else array
 
 
+def contiguous_out(shape: tuple[int, ...], out: Optional[Array], dtype: DType) -> Array:
+    """Where results are computed, in the order of C: out itself where it lies so. returned() brings them there."""
+    if out is not None and (not isinstance(out, np.ndarray) or out.dtype != dtype or out.shape != shape):
+        raise Error(f"out must be an array of {dtype} of shape {shape}")
+    return out if out is not None and out.flags.c_contiguous else np.empty(shape, dtype)
+
+
+def returned(array: Array, out: Optional[Array]) -> Any:
+    """What a call with this out gives, of the array that contiguous_out() gave it."""
+    if out is None:
+        return plain(array, None)
+    if array is not out:
+        out[...] = array
+    return out
+
+
 def check_codes(side: Type, low: int, high: int) -> None:
     """Refuses codes from low to high that a type does not have."""
     if not (side.qmin <= low and high <= side.qmax):

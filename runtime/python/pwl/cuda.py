@@ -32,6 +32,7 @@ REALS = ["float32", "float16", "bfloat16"]  # in the order of pwl_real of <pwl/r
 CODES = [dtype.name for dtype in DTYPES]
 MASKS = ["uint8", "int8", "bool8"]
 DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+INTERFACE_KINDS = {"i": "int", "u": "uint", "f": "float", "b": "bool"}
 DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
 
 
@@ -220,8 +221,8 @@ def _view(x: Any, stream: Optional[int]) -> _View:
         strides = interface.get("strides")
         if interface["typestr"][0] == ">":
             raise Error("an array in another byte order than the device's")
-        return _View(interface["data"][0] or 0, {"i": "int", "u": "uint", "f": "float", "b": "bool"}.get(kind, kind) + str(size * 8),
-                     interface["shape"], None if strides is None else [step / size for step in strides],
+        return _View(interface["data"][0] or 0, f"{INTERFACE_KINDS.get(kind, kind)}{size * 8}", interface["shape"],
+                     None if strides is None else [step / size for step in strides],
                      not interface["data"][1], interface.get("stream"), x)
     capsule = x.__dlpack__(stream=stream or 1)  # 1 is the default stream
     get = ctypes.pythonapi.PyCapsule_GetPointer
@@ -298,10 +299,7 @@ def result(x: Any, out: Any, shape: Sequence[int], dtype: str, kinds: Sequence[s
 
 
 def count(view: _View) -> int:
-    count = 1
-    for size in view.shape:
-        count *= int(size)
-    return count
+    return math.prod(int(size) for size in view.shape)
 
 
 def device_of(of_x: _View, of_out: _View) -> int:
@@ -345,7 +343,7 @@ def map_rows(operator: RowOperator, x: Any, out: Any = None, *, mask: Any = None
         _taken(of_mask, MASKS, "mask")
         if tuple(of_mask.shape) not in (shape, shape[-1:]):
             raise Error(f"mask has the shape {tuple(of_mask.shape)}, and must have {shape} or {shape[-1:]}")
-    if math.prod(shape):
+    if count(of_x):
         device = device_of(of_x, of_out)
         whole = of_mask is not None and len(of_mask.shape) == len(shape) > 1
         launch_rows(operator, of_x.address, of_out.address, shape, stream, device, causal=causal, first=first,

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _core, document
 from .certificate import OperatorCertificate, read_certificate
-from .codes import DTYPES, Array, Type, code_range, codes_of, plain, read_type
+from .codes import DTYPES, Array, Type, code_range, codes_of, contiguous_out, read_type, returned
 from .document import Fields
 from .errors import Error
 
@@ -98,15 +98,10 @@ class ElementOperator(document.Kept, _core.ElementOperator):
             raise Error(f"{self.operator} takes {'one input' if self.input_b is None else 'two inputs'}")
         arrays = [codes_of(x, self.input)] + ([codes_of(b, self.input_b)] if self.input_b else [])
         arrays = [np.asarray(array, order="C") for array in np.broadcast_arrays(*arrays)]
-        wanted, shape = np.dtype(self.output.dtype), arrays[0].shape
-        if out is not None and (not isinstance(out, np.ndarray) or out.dtype != wanted or out.shape != shape):
-            raise Error(f"out must be an array of {wanted} of shape {shape}")
-        result = out if out is not None and out.flags.c_contiguous else np.empty(shape, wanted)
+        result = contiguous_out(arrays[0].shape, out, self.output.dtype)
         if result.size:
             self._run(arrays[0], arrays[1] if self.input_b else None, result)
-        if out is not None and result is not out:
-            out[...] = result
-        return plain(result, None) if out is None else out
+        return returned(result, out)
 
     def real(self, x: Any, b: Any = None) -> Array:
         """Real numbers of real numbers, in float32, by way of the nearest codes."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from . import _core, cuda, document
 from .certificate import OperatorCertificate, read_certificate
-from .codes import DTYPES, Array, Type, check_codes, codes_of, read_type, real_array
+from .codes import DTYPES, Array, Type, codes_of, contiguous_out, read_type, real_array, returned
 from .document import Fields
 from .elements import KINDS as ELEMENT_KINDS
 from .elements import ElementOperator
@@ -166,10 +166,6 @@ class RowOperator(document.Kept, _core.RowOperator):
         if first < 0:
             raise Error(f"first: {first}, must be 0 or more")
 
-    def check_codes(self, low: int, high: int) -> None:
-        """Refuses codes from low to high that the input's type does not have."""
-        check_codes(self.input, low, high)
-
     def __call__(self, x: Any, out: Any = None, *, mask: Any = None, causal: bool = False, first: int = 0) -> Any:
         """The output codes of rows along the last axis of x, codes of the input's type. out, of the output's type and x's
         shape, may be x where both types have one size.
@@ -182,18 +178,13 @@ class RowOperator(document.Kept, _core.RowOperator):
             return cuda.map_rows(self, x, out, mask=mask, causal=causal, first=first)
         array = codes_of(x, self.input)
         self.check(array.shape, mask is not None, causal, first)
-        wanted = np.dtype(self.output.dtype)
-        if out is not None and (not isinstance(out, np.ndarray) or out.dtype != wanted or out.shape != array.shape):
-            raise Error(f"out must be an array of {wanted} of shape {array.shape}")
+        result = contiguous_out(array.shape, out, self.output.dtype)
         array = np.ascontiguousarray(array)
         keep = None if mask is None else np.ascontiguousarray(np.broadcast_to(np.asarray(mask) != 0, array.shape),
                                                               dtype=np.uint8)
-        result = out if out is not None and out.flags.c_contiguous else np.empty(array.shape, wanted)
         if array.size:
             self._run_blocks(array, result, keep, causal, first)
-        if out is not None and result is not out:
-            out[...] = result
-        return result if out is None else out
+        return returned(result, out)
 
     def _run_blocks(self, x: Array, y: Array, mask: Optional[Array], causal: bool, first: int) -> None:
         """Causal rows count anew in each block of the two last axes."""

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from .. import cuda
-from ..codes import Type
+from ..codes import Type, check_codes
 from ..errors import Error
 from ..rows import FARTHEST, RowOperator
 from ..table import Table
@@ -313,8 +313,7 @@ slope = define("slope(Tensor x, str table) -> Tensor", _slope_fake, CPU=_slope_o
 
 def _rows(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:
     _check(x, REALS, "real numbers")
-    y = torch.from_numpy(operator_of(operator).real(_array(x.to(torch.float32))))
-    return y.to(x.device, x.dtype)
+    return torch.from_numpy(operator_of(operator).real(_array(x.to(torch.float32)))).to(x.dtype)
 
 
 def _rows_cuda(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:
@@ -353,7 +352,7 @@ def _map_rows_cuda(x: Tensor, operator: str) -> Tensor:
     of = operator_of(operator)
     if x.dtype != _dtype(of.input):  # asking for their range waits for the device
         if x.numel():
-            of.check_codes(*(int(end) for end in torch.aminmax(x.to(torch.int64))))
+            check_codes(of.input, *(int(end) for end in torch.aminmax(x.to(torch.int64))))
         x = x.to(_dtype(of.input))
     return _launch_rows(of, x.contiguous(), None)
 
