@@ -10,11 +10,6 @@
 #include "launch.h"
 #include "super.h"
 
-static pwl_qgemm_status status_of(int error)
-{
-    return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
-}
-
 /* What is found lies where the first 16 bytes of the weights will. */
 static int find_nothing(void *memory, struct CUstream_st *stream)
 {
@@ -71,7 +66,7 @@ pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_source source, void *memory, size
     made = pwl_qgemm_weights_of(&from, memory, 0);
     error = pack_pieces(&from, &made, memory, &found, stream);
     if (error != cudaSuccess)
-        return status_of(error);
+        return pwl_qgemm_status_of(error);
     if (found.bad != UINT64_MAX) {
         if (bad)
             *bad = pwl_qgemm_place_of(&from, (size_t)found.bad);
@@ -89,7 +84,7 @@ pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_source source, void *memory, size
         error = pwl_cuda_launch_qgemm_last(&from, &made, stream);
     if (error == cudaSuccess)
         *weights = made;
-    return status_of(error);
+    return pwl_qgemm_status_of(error);
 }
 
 pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x, size_t m, size_t k, size_t stride,
@@ -106,5 +101,5 @@ pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x
         return status;
     if ((uintptr_t)scale % sizeof *scale)
         return PWL_QGEMM_ERR_ALIGN;
-    return status_of(pwl_cuda_launch_qgemm_e4m3(&from, m, k, q, scale, stream));
+    return pwl_qgemm_status_of(pwl_cuda_launch_qgemm_e4m3(&from, m, k, q, scale, stream));
 }

@@ -185,11 +185,6 @@ static const struct kernel group_kernels[] = {
     {.launch = pwl_cuda_launch_qgemm_group_fp8, .serves = serves_fp8, .x = x_rows, .plan = plan_group},
 };
 
-static pwl_qgemm_status status_of(int error)
-{
-    return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
-}
-
 /* The kernel that is named, or null. */
 static const struct kernel *find(const char *name)
 {
@@ -214,7 +209,7 @@ static pwl_qgemm_status choose(const pwl_qgemm_product *product, const struct ke
             continue;
         error = kernels[i].suits(product, &suits);
         if (error != cudaSuccess)
-            return status_of(error);
+            return pwl_qgemm_status_of(error);
         if (suits) {
             *kernel = &kernels[i];
             return PWL_QGEMM_OK;
@@ -264,7 +259,7 @@ static pwl_qgemm_status check(const pwl_qgemm_product *product, const pwl_qgemm_
         return status;
     error = cudaGetDevice(&device);
     if (error != cudaSuccess)
-        return status_of(error);
+        return pwl_qgemm_status_of(error);
     call->epilogue = pwl_qgemm_epilogue_of(product, &codes);
     call->table = (pwl_planned){plan, uploaded->memory};
     return device == uploaded->device ? PWL_QGEMM_OK : PWL_QGEMM_ERR_DEVICE;
@@ -327,7 +322,7 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, const pwl_qg
     if (product->m * product->weights->k > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;
     plan_input(plan);
-    return status_of(plan->kernel->plan(plan));
+    return pwl_qgemm_status_of(plan->kernel->plan(plan));
 }
 
 static pwl_qgemm_status find_workspace(const pwl_qgemm_product *product, const pwl_qgemm_group *group, size_t *bytes)
@@ -410,7 +405,7 @@ static pwl_qgemm_status multiply(const pwl_qgemm_product *product, const pwl_qge
         error = plan.kernel->launch(&call, stream);
     if (error == cudaSuccess && ran)
         *ran = plan.kernel->id;
-    return status_of(error);
+    return pwl_qgemm_status_of(error);
 }
 
 pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes)

@@ -7,11 +7,6 @@
 #include "check.h"
 #include "launch.h"
 
-static pwl_qgemm_status status_of(int error)
-{
-    return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
-}
-
 /* Whether arrays of rows do not overlap; where one has an end. */
 static pwl_qgemm_status check_apart(const void *a, size_t a_rows, size_t a_stride, const void *b, size_t b_rows,
                                     size_t b_stride, size_t bytes)
@@ -35,7 +30,7 @@ pwl_qgemm_status pwl_cuda_qgemm_gather(const void *x, size_t rows, size_t x_stri
         status = PWL_QGEMM_ERR_ALIGN;
     if (status == PWL_QGEMM_OK)
         status = check_apart(x, rows, x_stride, y, count, y_stride, bytes);
-    return status == PWL_QGEMM_OK ? status_of(pwl_cuda_launch_qgemm_gather(&of, stream)) : status;
+    return status == PWL_QGEMM_OK ? pwl_qgemm_status_of(pwl_cuda_launch_qgemm_gather(&of, stream)) : status;
 }
 
 pwl_qgemm_status pwl_cuda_qgemm_combine(pwl_qgemm_type type, const void *y, size_t rows, size_t columns,
@@ -59,5 +54,5 @@ pwl_qgemm_status pwl_cuda_qgemm_combine(pwl_qgemm_type type, const void *y, size
         status = PWL_QGEMM_ERR_ALIGN;
     if (status == PWL_QGEMM_OK)
         status = check_apart(y, rows, y_stride * element, out, tokens, out_stride * element, columns * element);
-    return status == PWL_QGEMM_OK ? status_of(pwl_cuda_launch_qgemm_combine(&of, stream)) : status;
+    return status == PWL_QGEMM_OK ? pwl_qgemm_status_of(pwl_cuda_launch_qgemm_combine(&of, stream)) : status;
 }

@@ -22,6 +22,12 @@ extern "C" {
 
 struct CUstream_st;
 
+/* CUDA's errors as statuses of pwl/qgemm.h. */
+static inline pwl_qgemm_status pwl_qgemm_status_of(int error)
+{
+    return error == 0 ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
+}
+
 /* Rows of X that splitk takes at most. */
 #define PWL_QGEMM_FEW_ROWS 64
 

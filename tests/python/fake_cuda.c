@@ -61,19 +61,23 @@ void pwl_device_free(void *memory)
     fake_copies--;
 }
 
-pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded)
-{
-    uploaded->memory = (void *)(uintptr_t)table;
-    fake_uploads++;
-    return PWL_CUDA_OK;
-}
-
-pwl_cuda_status pwl_cuda_release(pwl_cuda_table *uploaded)
-{
-    fake_uploads -= uploaded->memory != NULL;
-    uploaded->memory = NULL;
-    return PWL_CUDA_OK;
-}
+/* What is uploaded is the host's. */
+#define FAKE_UPLOAD(name, host, device)                                                                                \
+    pwl_cuda_status pwl_cuda_##name##upload(const host *of, device *uploaded)                                          \
+    {                                                                                                                  \
+        uploaded->memory = (void *)(uintptr_t)of;                                                                      \
+        fake_uploads++;                                                                                                \
+        return PWL_CUDA_OK;                                                                                            \
+    }                                                                                                                  \
+    pwl_cuda_status pwl_cuda_##name##release(device *uploaded)                                                         \
+    {                                                                                                                  \
+        fake_uploads -= uploaded->memory != NULL;                                                                      \
+        uploaded->memory = NULL;                                                                                       \
+        return PWL_CUDA_OK;                                                                                            \
+    }
+FAKE_UPLOAD(, pwl_table, pwl_cuda_table)
+FAKE_UPLOAD(softmax_, pwl_softmax, pwl_cuda_softmax)
+FAKE_UPLOAD(norm_, pwl_norm, pwl_cuda_norm)
 
 pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const void *x, pwl_type out, void *y,
                              size_t count, struct CUstream_st *stream)
@@ -99,35 +103,6 @@ pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_
             pwl_code_of_real(((const float *)x)[k], 1 / of_x.scale, of_x.zero_point, table->qmin_x, table->qmax_x);
         ((float *)y)[k] = pwl_real_of_code(pwl_eval_inline(table, q), of_y);
     }
-    return PWL_CUDA_OK;
-}
-
-/* An uploaded operator's memory is the operator of the host. */
-pwl_cuda_status pwl_cuda_softmax_upload(const pwl_softmax *softmax, pwl_cuda_softmax *uploaded)
-{
-    uploaded->memory = (void *)(uintptr_t)softmax;
-    fake_uploads++;
-    return PWL_CUDA_OK;
-}
-
-pwl_cuda_status pwl_cuda_softmax_release(pwl_cuda_softmax *uploaded)
-{
-    fake_uploads -= uploaded->memory != NULL;
-    uploaded->memory = NULL;
-    return PWL_CUDA_OK;
-}
-
-pwl_cuda_status pwl_cuda_norm_upload(const pwl_norm *norm, pwl_cuda_norm *uploaded)
-{
-    uploaded->memory = (void *)(uintptr_t)norm;
-    fake_uploads++;
-    return PWL_CUDA_OK;
-}
-
-pwl_cuda_status pwl_cuda_norm_release(pwl_cuda_norm *uploaded)
-{
-    fake_uploads -= uploaded->memory != NULL;
-    uploaded->memory = NULL;
     return PWL_CUDA_OK;
 }
 

@@ -9,49 +9,9 @@
 
 #include "../support/random.h"
 #include "../support/suite.h"
+#include "../support/typed_array.h"
 
 enum { ROOM = 65536, GUARD = 64 };
-
-static int bits_of(pwl_type type)
-{
-    return 8 << (type >> 1);
-}
-
-static int64_t lowest(pwl_type type)
-{
-    return type & 1 ? 0 : -((int64_t)1 << (bits_of(type) - 1));
-}
-
-static int64_t highest(pwl_type type)
-{
-    return lowest(type) + ((int64_t)1 << bits_of(type)) - 1;
-}
-
-static int64_t code_at(pwl_type type, const void *array, size_t k)
-{
-    switch (type) {
-    case PWL_S8:
-        return ((const int8_t *)array)[k];
-    case PWL_U8:
-        return ((const uint8_t *)array)[k];
-    case PWL_S16:
-        return ((const int16_t *)array)[k];
-    case PWL_U16:
-        return ((const uint16_t *)array)[k];
-    default:
-        return ((const int32_t *)array)[k];
-    }
-}
-
-static void set_code(pwl_type type, void *array, size_t k, int64_t code)
-{
-    if (bits_of(type) == 8)
-        ((uint8_t *)array)[k] = (uint8_t)code;
-    else if (bits_of(type) == 16)
-        ((uint16_t *)array)[k] = (uint16_t)code;
-    else
-        ((uint32_t *)array)[k] = (uint32_t)code;
-}
 
 static int64_t any_in(uint64_t *state, int64_t min, int64_t max)
 {
@@ -72,20 +32,22 @@ static int64_t rounded(long double sum, int n, int64_t zp_y, int64_t qmin_y, int
 /* Every code of 8 or 16 bits; of 32 some of every width, and the ends. */
 static size_t fill_inputs(pwl_type type, int32_t *array, uint64_t *state)
 {
-    const size_t count = type == PWL_S32 ? 4096 : (size_t)1 << bits_of(type);
+    const size_t count = type == PWL_S32 ? 4096 : (size_t)1 << 8 * BYTES(type);
     for (size_t k = 0; k < count; k++)
-        set_code(type, array, k,
-                 type == PWL_S32 ? (k < 2 ? (k ? INT32_MAX : INT32_MIN) : (int32_t)random_bits(state) >> k % 32)
-                                 : lowest(type) + (int64_t)k);
+        pwl_set_element_of(type, array, k,
+                           type == PWL_S32
+                               ? (k < 2 ? (k ? INT32_MAX : INT32_MIN) : (int32_t)random_bits(state) >> k % 32)
+                               : pwl_type_lowest(type) + (int64_t)k);
     return count;
 }
 
 static void draw_output(uint64_t *state, pwl_type out, int32_t *qmin_y, int32_t *qmax_y, int64_t *zp_y)
 {
     const int is_near = random_bits(state) % 4 != 0;
-    *qmin_y = (int32_t)any_in(state, lowest(out), highest(out));
-    *qmax_y = (int32_t)any_in(state, *qmin_y, highest(out));
-    *zp_y = is_near ? any_in(state, lowest(out), highest(out)) : any_in(state, -((int64_t)1 << 32), (int64_t)1 << 32);
+    *qmin_y = (int32_t)any_in(state, pwl_type_lowest(out), pwl_type_highest(out));
+    *qmax_y = (int32_t)any_in(state, *qmin_y, pwl_type_highest(out));
+    *zp_y = is_near ? any_in(state, pwl_type_lowest(out), pwl_type_highest(out))
+                    : any_in(state, -((int64_t)1 << 32), (int64_t)1 << 32);
 }
 
 START_TEST(checked_requantisation_is_the_formula)
@@ -94,24 +56,24 @@ START_TEST(checked_requantisation_is_the_formula)
     uint64_t state = 0x2e9 + (uint64_t)_i;
     int passed = 0;
     const size_t count = fill_inputs(in, room_a, &state);
-    for (int k = 0; k < (in == PWL_S32 || bits_of(in) == 8 ? 3000 : 100) / quick_step(4); k++) {
+    for (int k = 0; k < (in == PWL_S32 || BYTES(in) == 1 ? 3000 : 100) / quick_step(4); k++) {
         pwl_requantise of = {.version = PWL_ELEMENTS_VERSION,
                              .in = (uint8_t)in,
                              .out = (uint8_t)(random_bits(&state) % 4),
                              .shift = (uint8_t)any_in(&state, 1, 62),
                              .multiplier = (int32_t)any_in(&state, 1 << 30, INT32_MAX),
-                             .zp_x = any_in(&state, lowest(in), highest(in))};
+                             .zp_x = any_in(&state, pwl_type_lowest(in), pwl_type_highest(in))};
         draw_output(&state, (pwl_type)of.out, &of.qmin_y, &of.qmax_y, &of.zp_y);
         if (pwl_requantise_check(&of) != PWL_OK)
             continue;
         passed++;
         pwl_requantise_run(&of, room_a, room_y, count);
         for (size_t j = 0; j < count; j++) {
-            const int64_t x = code_at(in, room_a, j);
+            const int64_t x = pwl_element_of(in, room_a, j);
             const long double sum = (long double)of.multiplier * (long double)(x - of.zp_x);
-            ck_assert_int_eq(code_at((pwl_type)of.out, room_y, j),
+            ck_assert_int_eq(pwl_element_of((pwl_type)of.out, room_y, j),
                              rounded(sum, of.shift, of.zp_y, of.qmin_y, of.qmax_y));
-            ck_assert_int_eq(code_at((pwl_type)of.out, room_y, j), pwl_requantise_element(&of, x));
+            ck_assert_int_eq(pwl_element_of((pwl_type)of.out, room_y, j), pwl_requantise_element(&of, x));
         }
     }
     ck_assert_int_gt(passed, 10);
@@ -129,8 +91,9 @@ static void draw_add(uint64_t *state, pwl_add *of)
     if (random_bits(state) % 2) { /* the largest or the least sum is the last that 32 bits hold, or the first beyond */
         const int64_t a = random_bits(state) % 2, half = (int64_t)1 << (of->shift - 1);
         const pwl_type in_a = (pwl_type)of->in_a, in_b = (pwl_type)of->in_b;
-        of->constant = a ? INT32_MAX - half - of->factor_a * highest(in_a) - of->factor_b * highest(in_b)
-                         : INT32_MIN - of->factor_a * lowest(in_a) - of->factor_b * lowest(in_b);
+        of->constant =
+            a ? INT32_MAX - half - of->factor_a * pwl_type_highest(in_a) - of->factor_b * pwl_type_highest(in_b)
+              : INT32_MIN - of->factor_a * pwl_type_lowest(in_a) - of->factor_b * pwl_type_lowest(in_b);
         of->constant += random_in(state, -1, 1);
     }
 }
@@ -140,7 +103,7 @@ START_TEST(checked_addition_is_the_formula)
     const pwl_type in_a = (pwl_type)(_i % 4), in_b = (pwl_type)(_i / 4);
     uint64_t state = 0xadd + (uint64_t)_i;
     const size_t count = fill_inputs(in_a, room_a, &state);
-    for (int k = 0; k < (bits_of(in_a) == 8 ? 4000 : 60) / quick_step(4); k++) {
+    for (int k = 0; k < (BYTES(in_a) == 1 ? 4000 : 60) / quick_step(4); k++) {
         pwl_add of = {.version = PWL_ELEMENTS_VERSION,
                       .in_a = (uint8_t)in_a,
                       .in_b = (uint8_t)in_b,
@@ -149,15 +112,15 @@ START_TEST(checked_addition_is_the_formula)
         draw_output(&state, (pwl_type)of.out, &of.qmin_y, &of.qmax_y, &of.zp_y);
         ck_assert_int_eq(pwl_add_check(&of), PWL_OK);
         for (size_t j = 0; j < count; j++)
-            set_code(in_b, room_b, j, any_in(&state, lowest(in_b), highest(in_b)));
+            pwl_set_element_of(in_b, room_b, j, any_in(&state, pwl_type_lowest(in_b), pwl_type_highest(in_b)));
         pwl_add_run(&of, room_a, room_b, room_y, count);
         for (size_t j = 0; j < count; j++) {
-            const int64_t a = code_at(in_a, room_a, j), b = code_at(in_b, room_b, j);
+            const int64_t a = pwl_element_of(in_a, room_a, j), b = pwl_element_of(in_b, room_b, j);
             const long double sum = (long double)of.factor_a * (long double)a +
                                     (long double)of.factor_b * (long double)b + (long double)of.constant;
-            ck_assert_int_eq(code_at((pwl_type)of.out, room_y, j),
+            ck_assert_int_eq(pwl_element_of((pwl_type)of.out, room_y, j),
                              rounded(sum, of.shift, of.zp_y, of.qmin_y, of.qmax_y));
-            ck_assert_int_eq(code_at((pwl_type)of.out, room_y, j), pwl_add_element(&of, a, b));
+            ck_assert_int_eq(pwl_element_of((pwl_type)of.out, room_y, j), pwl_add_element(&of, a, b));
         }
     }
 }
@@ -172,7 +135,8 @@ START_TEST(additions_keep_their_bound)
         for (int n = 20; n <= 30; n += 10) {
             const long double scale = out >= PWL_S16 ? scales[s][2] / 128 : scales[s][2];
             const long double ratio_a = scales[s][0] / scale, ratio_b = scales[s][1] / scale;
-            const int64_t zp_a = lowest(in_a) + 100, zp_b = lowest(in_b) + 9, zp_y = highest(out) / 3;
+            const int64_t zp_a = pwl_type_lowest(in_a) + 100, zp_b = pwl_type_lowest(in_b) + 9,
+                          zp_y = pwl_type_highest(out) / 3;
             const int shift = n - (out >= PWL_S16 ? 7 : 0);
             pwl_add of = {.version = PWL_ELEMENTS_VERSION,
                           .in_a = (uint8_t)in_a,
@@ -181,23 +145,24 @@ START_TEST(additions_keep_their_bound)
                           .shift = (uint8_t)shift,
                           .factor_a = (int32_t)roundl(ldexpl(ratio_a, shift)),
                           .factor_b = (int32_t)roundl(ldexpl(ratio_b, shift)),
-                          .qmin_y = (int32_t)lowest(out),
-                          .qmax_y = (int32_t)highest(out),
+                          .qmin_y = (int32_t)pwl_type_lowest(out),
+                          .qmax_y = (int32_t)pwl_type_highest(out),
                           .zp_y = zp_y};
             of.constant = -(of.factor_a * zp_a + of.factor_b * zp_b);
             const long double bound = 0.5L + fabsl(ldexpl(of.factor_a, -shift) - ratio_a) * 155 +
                                       fabsl(ldexpl(of.factor_b, -shift) - ratio_b) * 246;
             ck_assert_int_eq(pwl_add_check(&of), PWL_OK);
             for (int k = 0; k < 65536; k++) {
-                set_code(in_a, room_a, (size_t)k, lowest(in_a) + (k & 255));
-                set_code(in_b, room_b, (size_t)k, lowest(in_b) + (k >> 8));
+                pwl_set_element_of(in_a, room_a, (size_t)k, pwl_type_lowest(in_a) + (k & 255));
+                pwl_set_element_of(in_b, room_b, (size_t)k, pwl_type_lowest(in_b) + (k >> 8));
             }
             pwl_add_run(&of, room_a, room_b, room_y, 65536);
             for (int k = 0; k < 65536; k++) {
-                const long double real = ratio_a * (long double)(lowest(in_a) + (k & 255) - zp_a) +
-                                         ratio_b * (long double)(lowest(in_b) + (k >> 8) - zp_b) + (long double)zp_y;
+                const long double real = ratio_a * (long double)(pwl_type_lowest(in_a) + (k & 255) - zp_a) +
+                                         ratio_b * (long double)(pwl_type_lowest(in_b) + (k >> 8) - zp_b) +
+                                         (long double)zp_y;
                 const long double target = fminl(fmaxl(real, of.qmin_y), of.qmax_y);
-                const long double error = fabsl((long double)code_at(out, room_y, (size_t)k) - target);
+                const long double error = fabsl((long double)pwl_element_of(out, room_y, (size_t)k) - target);
                 if (error > bound)
                     ck_abort_msg("pair %d, n %d: off by %.9Lf, bound %.9Lf", k, shift, error, bound);
             }
@@ -210,14 +175,14 @@ START_TEST(arrays_of_every_length)
 {
     static const pwl_type types[] = {PWL_S8, PWL_U16, PWL_S32};
     const pwl_type in = types[_i], out = _i == 1 ? PWL_S16 : PWL_U8;
-    const size_t in_bytes = (size_t)bits_of(in) / 8, out_bytes = (size_t)bits_of(out) / 8;
+    const size_t in_bytes = BYTES(in), out_bytes = BYTES(out);
     const pwl_requantise of = {.version = PWL_ELEMENTS_VERSION,
                                .in = (uint8_t)in,
                                .out = (uint8_t)out,
                                .shift = in == PWL_S32 ? 54 : 31,
                                .multiplier = 1500000000,
-                               .qmin_y = (int32_t)lowest(out),
-                               .qmax_y = (int32_t)highest(out),
+                               .qmin_y = (int32_t)pwl_type_lowest(out),
+                               .qmax_y = (int32_t)pwl_type_highest(out),
                                .zp_y = 3};
     const pwl_add sum = {.version = PWL_ELEMENTS_VERSION,
                          .in_a = (uint8_t)in,
@@ -226,8 +191,8 @@ START_TEST(arrays_of_every_length)
                          .shift = 20,
                          .factor_a = 700000,
                          .factor_b = 300000,
-                         .qmin_y = (int32_t)lowest(out),
-                         .qmax_y = (int32_t)highest(out)};
+                         .qmin_y = (int32_t)pwl_type_lowest(out),
+                         .qmax_y = (int32_t)pwl_type_highest(out)};
     uint64_t state = 0x1e6 + (uint64_t)_i;
     ck_assert_int_eq(pwl_requantise_check(&of), PWL_OK);
     for (size_t length = 0; length <= 200; length++)
@@ -235,7 +200,7 @@ START_TEST(arrays_of_every_length)
             char *const x = (char *)room_a + offset * in_bytes, *const y = (char *)room_y + offset * out_bytes;
             int8_t *const b = (int8_t *)room_b + offset;
             for (size_t k = 0; k < length; k++) {
-                set_code(in, x, k, random_in(&state, lowest(in), highest(in)));
+                pwl_set_element_of(in, x, k, random_in(&state, pwl_type_lowest(in), pwl_type_highest(in)));
                 b[k] = (int8_t)random_in(&state, -128, 127);
             }
             for (int is_sum = 0; is_sum <= (in != PWL_S32); is_sum++) {
@@ -245,8 +210,9 @@ START_TEST(arrays_of_every_length)
                 else
                     pwl_requantise_run(&of, x, y, length);
                 for (size_t k = 0; k < length; k++)
-                    ck_assert_int_eq(code_at(out, y, k), is_sum ? pwl_add_element(&sum, code_at(in, x, k), b[k])
-                                                                : pwl_requantise_element(&of, code_at(in, x, k)));
+                    ck_assert_int_eq(pwl_element_of(out, y, k),
+                                     is_sum ? pwl_add_element(&sum, pwl_element_of(in, x, k), b[k])
+                                            : pwl_requantise_element(&of, pwl_element_of(in, x, k)));
                 for (size_t k = 0; k < GUARD; k++)
                     ck_assert_int_eq(y[length * out_bytes + k], 0x5a);
                 for (size_t k = 0; k < offset * out_bytes; k++)

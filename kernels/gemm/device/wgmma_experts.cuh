@@ -37,9 +37,9 @@ constexpr unsigned group_bytes(uint32_t experts)
     return groups * call_bytes + (3 * experts + 1 + 3) / 4 * 16;
 }
 
-constexpr unsigned most_group_bytes = group_bytes(PWL_QGEMM_MOST_EXPERTS);
+template <class shape> constexpr unsigned most_group_bytes = shape::of_group ? group_bytes(PWL_QGEMM_MOST_EXPERTS) : 0;
 
-/* As share_work(). */
+/* share_work() of a group. */
 template <class shape> bool share_group(work &of, const pwl_qgemm_call *call)
 {
     const size_t m = call->product.m, depth = pwl_qgemm_depth(call->weights.k);

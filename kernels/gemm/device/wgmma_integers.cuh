@@ -25,7 +25,7 @@ template <class shape> static int launch_integers(const pwl_qgemm_call *call, st
 {
     static_assert(fewest_stages * shape::bytes + alignment + groups * (shape::out_group + shape::units_bytes) +
                           (shape::meets_early ? shape::parts_bytes : 0) + PWL_QGEMM_NARROW_TABLE +
-                          (shape::of_group ? most_group_bytes : 0) <=
+                          most_group_bytes<shape> <=
                       most_shared,
                   "stages beside Y");
     static_assert(shape::meets_early || shape::parts_bytes <= fewest_stages * (shape::x_bytes + shape::w_bytes),
@@ -34,8 +34,7 @@ template <class shape> static int launch_integers(const pwl_qgemm_call *call, st
     const size_t m = call->product.m;
     CUtensorMap x, y = {};
     work of = {};
-    if (!(shape::of_group ? share_group<shape>(of, call)
-                          : share_work<shape>(of, call, panel_of((m - 1) / shape::tokens + 1, call->tile.blocks))))
+    if (!share_work<shape>(of, call, panel_of((m - 1) / shape::tokens + 1, call->tile.blocks)))
         return cudaErrorInvalidConfiguration;
     of.copies_y = call->narrow.copied && call->narrow.way >= PWL_QGEMM_CODES;
     if (of.copies_y && !describe_y<shape>(&y, call))
@@ -43,8 +42,7 @@ template <class shape> static int launch_integers(const pwl_qgemm_call *call, st
     if (!describe_matrix<int8_t>(&x, from.data, m, call->weights.k, from.stride, row_bytes, of.rows))
         return cudaErrorInvalidConfiguration;
     const room behind = {groups * shape::out_group, shape::meets_early && of.split > 1 ? shape::parts_bytes : 0,
-                         call->narrow.table_bytes, groups * shape::units_bytes,
-                         shape::of_group ? group_bytes(call->experts.count) : 0};
+                         call->narrow.table_bytes, groups * shape::units_bytes};
     const unsigned bytes = share_out<shape>(of, behind);
     return launch<shape, storing_codes<shape>>(call, x, y, of, bytes, stream);
 }

@@ -171,6 +171,8 @@ inline size_t panel_of(size_t down, size_t blocks)
 /* Gives the work of a product to thread blocks; false where it is too much for its numbers. */
 template <class shape> bool share_work(work &of, const pwl_qgemm_call *call, size_t panel)
 {
+    if (shape::of_group)
+        return share_group<shape>(of, call);
     const size_t m = call->product.m, n = call->weights.n, blocks = call->tile.blocks;
     const size_t depth = pwl_qgemm_depth(call->weights.k), across = (n - 1) / PWL_QGEMM_ROWS + 1;
     const size_t rows = shape::tokens * (shape::pairs ? 2 : 1), down = (m - 1) / rows + 1, tiles = across * down;
@@ -193,14 +195,15 @@ template <class shape> bool share_work(work &of, const pwl_qgemm_call *call, siz
 }
 
 /* Bytes behind the stages: of Y that waits to be copied, which is aligned as they are, of what a block of a cluster
- * leaves the other one, of a table, of exponents of rows of X, and of a group. */
+ * leaves the other one, of a table, and of exponents of rows of X. */
 struct room {
-    unsigned out, parts, table, units, group;
+    unsigned out, parts, table, units;
 };
 
-/* Gives shared memory to as many stages as leave room for these; the bytes of all. */
+/* Gives shared memory to as many stages as leave room for these and for what a group has; the bytes of all. */
 template <class shape> unsigned share_out(work &of, const room &behind)
 {
+    const unsigned of_group = shape::of_group ? group_bytes(of.experts) : 0;
     unsigned bytes;
     of.stages = most_stages + 1;
     do {
@@ -212,7 +215,7 @@ template <class shape> unsigned share_out(work &of, const room &behind)
         of.table_at = behind.table ? of.parts_at + behind.parts : 0;
         of.units_at = of.parts_at + behind.parts + behind.table;
         of.group_at = of.units_at + behind.units;
-        of.barriers_at = of.group_at + behind.group;
+        of.barriers_at = of.group_at + of_group;
         bytes = of.barriers_at + of.stages * 16 + 8;
     } while (bytes > most_shared);
     return bytes;

@@ -23,9 +23,8 @@ template <class shape> constexpr unsigned units_bytes = groups *most_tokens * si
 template <class shape, class describe>
 int launch_sums(const pwl_qgemm_call *call, size_t panel, describe describe_x, struct CUstream_st *stream)
 {
-    constexpr bool of_group = shape::of_group;
-    constexpr unsigned left = most_shared - units_bytes<shape> - alignment - (shape::direct ? 0 : PWL_PLAN_IMAGE) -
-                              (of_group ? most_group_bytes : 0);
+    constexpr unsigned left =
+        most_shared - units_bytes<shape> - alignment - (shape::direct ? 0 : PWL_PLAN_IMAGE) - most_group_bytes<shape>;
     constexpr unsigned parts = mma::sums_bytes(shape::tokens / 8), out = out_bytes<shape>();
     static_assert(fewest_stages * shape::bytes + out <= left, "stages beside Y");
     static_assert(multiplying * registers_multiplying<shape> + (threads - multiplying) * registers_else<shape> <= 65536,
@@ -37,7 +36,7 @@ int launch_sums(const pwl_qgemm_call *call, size_t panel, describe describe_x, s
     const size_t m = call->product.m, n = call->weights.n;
     CUtensorMap x, y = {};
     work of = {};
-    if (!(of_group ? share_group<shape>(of, call) : share_work<shape>(of, call, panel)))
+    if (!share_work<shape>(of, call, panel))
         return cudaErrorInvalidConfiguration;
     of.copies_y = shape::direct && of.whole;
     if (of.copies_y && !describe_matrix<uint16_t>(&y, to.data, m, n, to.stride, row_bytes,
@@ -45,8 +44,7 @@ int launch_sums(const pwl_qgemm_call *call, size_t panel, describe describe_x, s
         return cudaErrorInvalidConfiguration;
     if (!describe_x(&x, of.rows))
         return cudaErrorInvalidConfiguration;
-    const room behind = {of.alone ? 0 : out, 0, shape::exponents ? 0 : mma::table_bytes(call), units_bytes<shape>,
-                         of_group ? group_bytes(call->experts.count) : 0};
+    const room behind = {of.alone ? 0 : out, 0, shape::exponents ? 0 : mma::table_bytes(call), units_bytes<shape>};
     const unsigned bytes = share_out<shape>(of, behind);
     return launch<shape, storing_halves<shape>>(call, x, y, of, bytes, stream);
 }

@@ -5,9 +5,8 @@
  *   PWL_QGEMM_WAYS(F): F(name, level, rows, most), the quickest first
  *
  * A way is pwl_qgemm_<name>(), which computes a pass of up to so many rows of X, in INT8 `most`, with the bits of the
- * plain C, and
- * pwl_qgemm_round_<name>() (round.h). It needs all instructions of `level`, 0 for plain C, and is in the list where
- * PWL_HAVE_<...> says that the build has it.
+ * plain C, and pwl_qgemm_round_<name>() (round.h). It needs all instructions of `level`, 0 for plain C, and is in the
+ * list where PWL_HAVE_<...> says that the build has it.
  */
 #ifndef PWL_QGEMM_WAYS_H
 #define PWL_QGEMM_WAYS_H

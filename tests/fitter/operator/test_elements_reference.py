@@ -4,20 +4,13 @@
 the bound: TAP. usage: test_elements_reference.py PWLC"""
 import itertools
 import json
-import os
 import pathlib
-import subprocess
-import sys
-import tempfile
 from fractions import Fraction
 
 import numpy as np
 
 import elements_by_page
-
-PWLC = os.path.abspath(sys.argv[1])
-LONG = os.environ.get("PWL_TEST_LONG") == "1"
-TYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16, "u16": np.uint16, "s32": np.int32}
+from reference_cases import LONG, TYPES, pwlc, run_cases
 
 INPUTS = ["s8:0.0472:3", "u8:2^-4:128", "s16:2^-10:-5", "u16:0.00031:32768"]
 SUMS = ["s32:0.0003", "s32:2^-20:77", "s32:1.7e-9:-12345"]
@@ -37,12 +30,6 @@ CASES += [
     ("add", ["s8:0.5", "u8:300"], "s8:0.01"),  # sums of 32 bits would cost too much
     ("add", ["s8:2^-50", "s8:2^-50"], "u8:1:128"),
 ]
-
-
-def pwlc(*arguments):
-    done = subprocess.run([PWLC, *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def edge_codes(op, side, rng, count):
@@ -96,19 +83,4 @@ def check(case, rng):
     assert bound - least <= says <= bound + Fraction(1, 10**5), (float(bound), float(says))
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}")
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for k, case in enumerate(CASES, 1):
-            try:
-                check(case, np.random.default_rng(k))
-                print(f"ok {k} - {' '.join(map(str, case))}", flush=True)
-            except AssertionError as error:
-                failed += 1
-                print(f"not ok {k} - {' '.join(map(str, case))}\n# {str(error)[:600]}", flush=True)
-    return failed > 0
-
-
-sys.exit(main())
+run_cases(CASES, check)

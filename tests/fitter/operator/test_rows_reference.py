@@ -4,20 +4,13 @@
 proven bound: TAP. usage: test_rows_reference.py PWLC"""
 import itertools
 import json
-import os
 import pathlib
-import subprocess
-import sys
-import tempfile
 
 import numpy as np
 
 import rows_by_page
 import rows_drawn
-
-PWLC = os.path.abspath(sys.argv[1])
-LONG = os.environ.get("PWL_TEST_LONG") == "1"
-TYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16, "u16": np.uint16}
+from reference_cases import LONG, TYPES, pwlc, run_cases
 
 # Operator, input, output, rows, further flags.
 CASES = [
@@ -50,12 +43,6 @@ for k, (x, output) in enumerate(itertools.product(INPUTS, range(4))):
               ("logsoftmax", x, LOGARITHMS[output], [64], f"--fraction {30 - k}"),
               (("layernorm", "rmsnorm", "l2norm")[(k + k // 4) % 3], x, NORMALS[output], [(1, 2, 3, 7, 64)[k % 5]],
                f"--eps {(0, 1e-12, 1e-5, 2)[k // 4]}")]
-
-
-def pwlc(*arguments):
-    done = subprocess.run([PWLC, *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def flags_of(name, rows, rng):
@@ -117,19 +104,4 @@ def check(case, rng):
             assert error <= op["certificate"]["bound_lsb"], (error, op["certificate"])
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}")
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for k, case in enumerate(CASES, 1):
-            try:
-                check(case, np.random.default_rng(k))
-                print(f"ok {k} - {' '.join(map(str, case))}", flush=True)
-            except AssertionError as error:
-                failed += 1
-                print(f"not ok {k} - {' '.join(map(str, case))}\n# {error}", flush=True)
-    return failed > 0
-
-
-sys.exit(main())
+run_cases(CASES, check)

@@ -4,19 +4,16 @@
 runs what is drawn here. TAP. usage: test_tiles_reference.py PWLC SOURCE"""
 import glob
 import json
-import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
 import rows_by_page
+from reference_cases import LONG, TYPES, pwlc, run_cases
 
-PWLC, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-LONG = os.environ.get("PWL_TEST_LONG") == "1"
-TYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16, "u16": np.uint16}
+ROOT = pathlib.Path(sys.argv[2]).resolve()
 CASES = [("softmax", "s8:0.0472", "u8:2^-8", ""), ("softmax", "u16:0.0003:7", "s16:2^-15", ""),
          ("softmax", "s16:0.0011", "u8:2^-8", "--fraction 17"), ("logsoftmax", "u8:0.05", "s16:2^-11:32767", "")]
 TILES, PLACES, CHANNELS = 6, 40, 5
@@ -58,13 +55,13 @@ int main(void)
 """
 
 
-def compile_program(case, v_type, zero, libraries):
+def compile_program(case, v_type, zero):
     c_types = {name: f"{'u' if name[0] == 'u' else ''}int{name[1:]}_t" for name in TYPES}
     x, y = (text.split(":")[0] for text in case[1:3])
     pathlib.Path("program.c").write_text(PROGRAM % {
         "tiles": TILES, "places": PLACES, "channels": CHANNELS, "rows": ROWS, "x": c_types[x], "y": c_types[y],
         "v": c_types[v_type], "v_type": f"PWL_{v_type.upper()}", "zero": zero})
-    subprocess.run(["cc", "-std=c11", "-O1", f"-I{ROOT}/runtime/include", "-I.", "program.c", *libraries, "-o", "program"],
+    subprocess.run(["cc", "-std=c11", "-O1", f"-I{ROOT}/runtime/include", "-I.", "program.c", *glob.glob("*.o"), "-o", "program"],
                    check=True)
 
 
@@ -80,14 +77,12 @@ def draw(rng, op, v_type):
     return x, mask, rng.integers(limits.min, limits.max + 1, (TILES * PLACES, CHANNELS + 2))
 
 
-def check(case, rng, libraries):
+def check(case, rng):
     v_type, zero = list(TYPES.items())[CASES.index(case)][0], (-5, 200, 0, 33000)[CASES.index(case)]
-    done = subprocess.run([PWLC, "fit", case[0], "--in", case[1], "--out", case[2], "--rows", str(TILES * PLACES),
-                           *case[3].split(), "-o", "op.json"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    subprocess.run([PWLC, "emit", "op.json", "--name", "of", "-o", "operator.h"], check=True)
+    pwlc("fit", case[0], "--in", case[1], "--out", case[2], "--rows", str(TILES * PLACES), *case[3].split(), "-o", "op.json")
+    pwlc("emit", "op.json", "--name", "of", "-o", "operator.h")
     op = json.loads(pathlib.Path("op.json").read_text())
-    compile_program(case, v_type, zero, libraries)
+    compile_program(case, v_type, zero)
     x, mask, v = draw(rng, op, v_type)
     y_type = TYPES[case[2].split(":")[0]]
     pathlib.Path("in").write_bytes(x.astype(TYPES[case[1].split(":")[0]]).tobytes() + mask.astype(np.uint8).tobytes() +
@@ -109,22 +104,9 @@ def check(case, rng, libraries):
     assert 0 in seen and max(seen) >= TILES - 2, seen
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}")
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        sources = glob.glob(f"{ROOT}/runtime/*.c") + glob.glob(f"{ROOT}/runtime/rows/*.c")
-        subprocess.run(["cc", "-std=c11", "-O1", f"-I{ROOT}/runtime/include", "-c", *sources], check=True)
-        libraries = glob.glob("*.o")
-        for k, case in enumerate(CASES, 1):
-            try:
-                check(case, np.random.default_rng(k), libraries)
-                print(f"ok {k} - {' '.join(case)}", flush=True)
-            except AssertionError as error:
-                failed += 1
-                print(f"not ok {k} - {' '.join(case)}\n# {str(error)[:600]}", flush=True)
-    return failed > 0
+def compile_runtime():
+    sources = glob.glob(f"{ROOT}/runtime/*.c") + glob.glob(f"{ROOT}/runtime/rows/*.c")
+    subprocess.run(["cc", "-std=c11", "-O1", f"-I{ROOT}/runtime/include", "-c", *sources], check=True)
 
 
-sys.exit(main())
+run_cases(CASES, check, compile_runtime)
