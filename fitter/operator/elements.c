@@ -32,10 +32,9 @@ static int check_zero_point(const char *name, const struct tensor *in, struct di
                     in->zero_point, in->qmin, in->qmax);
 }
 
-int element_check_zero_points(const struct row_operator *of, struct diag *diag)
+int element_check_zero_points(const struct row_operator *of, const char *in, const char *in_b, struct diag *diag)
 {
-    return check_zero_point("in", &of->in, diag) ||
-           (of->kind == OPERATOR_ADD && check_zero_point("in_b", &of->in_b, diag));
+    return check_zero_point(in, &of->in, diag) || (of->kind == OPERATOR_ADD && check_zero_point(in_b, &of->in_b, diag));
 }
 
 /* A factor below 2^31 that has 31 bits, and its shift: 2^30 <= ratio 2^n < 2^31. */
@@ -84,7 +83,7 @@ int element_make(struct row_operator *of, struct diag *diag)
 {
     const bool is_sum = of->kind == OPERATOR_ADD;
     const long double a = element_ratio(of, &of->in), b = is_sum ? element_ratio(of, &of->in_b) : 0;
-    if (check_zero_point("--in", &of->in, diag) || (is_sum && check_zero_point("--in-b", &of->in_b, diag)))
+    if (element_check_zero_points(of, "--in", "--in-b", diag))
         return diag->code;
     if (is_sum && of->in.bits == 8 && of->in_b.bits == 8 && take_narrow(of))
         return EXIT_DONE;

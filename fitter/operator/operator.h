@@ -153,8 +153,8 @@ long double element_ratio(const struct row_operator *of, const struct tensor *in
 /* Whether 32 bits hold the sum of add, with the half that is added to it, of every two codes. */
 bool element_is_narrow(const struct row_operator *of);
 
-/* Exit 2 where a zero point of its inputs is no code. */
-int element_check_zero_points(const struct row_operator *of, struct diag *diag);
+/* Exit 2 where a zero point of its inputs, by these names, is no code. */
+int element_check_zero_points(const struct row_operator *of, const char *in, const char *in_b, struct diag *diag);
 
 /* bound.c: fills the bound and its parts, by the formulas and all entries of the tables. */
 int operator_bound(const struct row_operator *of, struct operator_certificate *certificate, struct diag *diag);

@@ -226,7 +226,7 @@ static int read_types(const struct fields *top, struct row_operator *of, struct 
         (of->kind == OPERATOR_ADD && read_type(top, "in_b", true, false, &of->in_b, diag)) ||
         read_type(top, "out", false, false, &of->out, diag))
         return diag->code;
-    return operator_is_element(of->kind) ? element_check_zero_points(of, diag) : EXIT_DONE;
+    return operator_is_element(of->kind) ? element_check_zero_points(of, "in", "in_b", diag) : EXIT_DONE;
 }
 
 static int read_head(const struct fields *top, struct row_operator *of, struct diag *diag)

@@ -33,6 +33,10 @@ const char *c_type(int bits, bool is_signed);
 #define C_LITERAL_SIZE 48
 const char *c_literal(int64_t value, char text[C_LITERAL_SIZE]);
 
+/* `static const TYPE NAME_SUFFIX = {`, with the attribute where it belongs: an address space before the type, others
+ * behind the name. The suffix ends with the brackets. */
+void c_add_array_head(struct text *out, const char *attribute, const char *type, const char *name, const char *suffix);
+
 /* `static const TYPE NAME_SUFFIX[] = {...};` of the column, in aligned rows. */
 void c_add_array(struct text *out, const struct c_table *c, const char *type, const char *suffix);
 

@@ -41,6 +41,14 @@ const char *c_literal(int64_t value, char text[C_LITERAL_SIZE])
     return text;
 }
 
+void c_add_array_head(struct text *out, const char *attribute, const char *type, const char *name, const char *suffix)
+{
+    const bool is_qualifier = emit_is_address_space(attribute);
+    const char *const before = is_qualifier ? attribute : "", *const behind = is_qualifier ? "" : attribute;
+    text_add(out, "static const %s%s%s %s_%s%s%s = {", before, *before ? " " : "", type, name, suffix,
+             *behind ? " " : "", behind);
+}
+
 void c_add_array(struct text *out, const struct c_table *c, const char *type, const char *suffix)
 {
     const int count = c->table->segment_count;
@@ -52,10 +60,10 @@ void c_add_array(struct text *out, const struct c_table *c, const char *type, co
     }
     while (columns > 1 && columns * (width + 2) + (int)strlen(c->indent) > 116)
         columns /= 2;
-    const bool is_qualifier = emit_is_address_space(c->attribute);
-    const char *const before = is_qualifier ? c->attribute : "", *const behind = is_qualifier ? "" : c->attribute;
-    text_add(out, "%sstatic const %s%s%s %s_%s[]%s%s = {\n", c->indent, before, *before ? " " : "", type, c->name,
-             suffix, *behind ? " " : "", behind);
+    text_add(out, "%s", c->indent);
+    snprintf(text, sizeof text, "%s[]", suffix);
+    c_add_array_head(out, c->attribute, type, c->name, text);
+    text_add(out, "\n");
     for (int i = 0; i < count; i++) {
         const bool ends_row = (i + 1) % columns == 0 || i + 1 == count;
         if (i % columns == 0)

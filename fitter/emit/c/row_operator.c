@@ -12,10 +12,8 @@ static void add_array(struct text *out, const struct row_c *c, const char *type,
                       enum operator_list list)
 {
     char literal[C_LITERAL_SIZE];
-    const bool is_qualifier = emit_is_address_space(c->attribute);
-    const char *const before = is_qualifier ? c->attribute : "", *const behind = is_qualifier ? "" : c->attribute;
-    text_add(out, "static const %s%s%s %s_%s[%" PRIu32 "]%s%s = {", before, *before ? " " : "", type, c->name, suffix,
-             count, *behind ? " " : "", behind);
+    snprintf(literal, sizeof literal, "%s[%" PRIu32 "]", suffix, count);
+    c_add_array_head(out, c->attribute, type, c->name, literal);
     for (uint32_t k = 0; k < count; k++) {
         /* An INT64_C() is for 64 bits alone. */
         const int64_t value = operator_integer(c->of, list, k);
