@@ -92,6 +92,7 @@ pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x
 {
     const size_t element = type == PWL_QGEMM_F32 ? 4 : 2;
     const pwl_qgemm_input from = {x, stride, type, 0, NULL, NULL};
+    const pwl_qgemm_output to = {q, k, PWL_QGEMM_E4M3, 0, 0, scale, 1};
     if (!x || !q || !scale)
         return PWL_QGEMM_ERR_NULL;
     if ((unsigned)type > PWL_QGEMM_BF16)
@@ -101,5 +102,5 @@ pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x
         return status;
     if ((uintptr_t)scale % sizeof *scale)
         return PWL_QGEMM_ERR_ALIGN;
-    return pwl_qgemm_status_of(pwl_cuda_launch_qgemm_e4m3(&from, m, k, q, scale, stream));
+    return pwl_qgemm_status_of(pwl_cuda_launch_qgemm_e4m3(&from, m, k, &to, stream));
 }

@@ -77,8 +77,8 @@ int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, 
 /* What strips.h says of fp16 X, aligned to 16 bytes, in halves, [M][K]; and the marks. */
 int pwl_cuda_launch_qgemm_halves_ahead(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream);
 
-/* Rows of floats as E4M3, codes[m][k] and scales[m], as pwl_qgemm_quantise_e4m3() makes them. */
-int pwl_cuda_launch_qgemm_e4m3(const pwl_qgemm_input *x, size_t m, size_t k, uint8_t *codes, float *scales,
+/* Rows of floats as E4M3, with their scales, as pwl_qgemm_quantise_e4m3() makes them. */
+int pwl_cuda_launch_qgemm_e4m3(const pwl_qgemm_input *x, size_t m, size_t k, const pwl_qgemm_output *to,
                                struct CUstream_st *stream);
 
 /* X of A8 or INT8 as pwl_qgemm_pack_input() has it. */

@@ -226,7 +226,7 @@ static void set_arrays(pwl_qgemm_product *product, Py_ssize_t m, unsigned long l
 {
     product->m = (size_t)m;
     product->x = (pwl_qgemm_input){pointer(x), (size_t)x_stride, (pwl_qgemm_type)x_type, 0, NULL, NULL};
-    product->y = (pwl_qgemm_output){pointer(y), (size_t)y_stride, (pwl_qgemm_type)y_type, 0, 0};
+    product->y = (pwl_qgemm_output){pointer(y), (size_t)y_stride, (pwl_qgemm_type)y_type, 0, 0, NULL, 0};
 }
 
 static int parse_arrays(PyObject *arguments, const char *format, pwl_qgemm_product *product, void *a, void *b, void *c)

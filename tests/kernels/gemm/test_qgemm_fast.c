@@ -114,7 +114,7 @@ int main(void)
         planned.memory = memory;
         for (int i = 0; i < 60; i++) {
             const int gated = i % 2;
-            const struct y_kind *const kind_y = draw_y_kind(table, 0, gated, &state);
+            const struct y_kind *const kind_y = draw_y_kind(table, 0, gated, Y_DYNAMIC, &state);
             pwl_qgemm_activation as = draw_activation(table, 0, gated, 10, kind_y, &state);
             if (i % 5 == 0)
                 as.of_x.zero_point = zero_points[random_bits(&state) % 6];

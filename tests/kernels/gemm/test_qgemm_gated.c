@@ -161,9 +161,14 @@ static void test_floats(const struct gate *gate, const struct y_type *type, floa
                                          .bias_up = p.up,
                                          .up_limit = limit,
                                          .up_plus = plus};
-        const pwl_qgemm_product product = {
-            PWL_QGEMM_W4A16, PWL_QGEMM_SUMS_EXACT,           1,  &p.weights, {p.x, K, PWL_QGEMM_F32, 0, NULL, NULL},
-            p.gate,          {p.y, PAIRS, type->type, 0, 0}, &as};
+        const pwl_qgemm_product product = {PWL_QGEMM_W4A16,
+                                           PWL_QGEMM_SUMS_EXACT,
+                                           1,
+                                           &p.weights,
+                                           {p.x, K, PWL_QGEMM_F32, 0, NULL, NULL},
+                                           p.gate,
+                                           {p.y, PAIRS, type->type, 0, 0, NULL, 0},
+                                           &as};
         for (size_t k = 0; k < PAIRS; k++) {
             p.gate[k] = draw_real(&state);
             p.up[k] = draw_real(&state);
@@ -214,7 +219,7 @@ static void test_integers(const struct gate *gate, const struct y_type *type)
                                            &p.weights,
                                            {p.q_x, K, PWL_QGEMM_S8, 0, &p.n_x, NULL},
                                            p.v,
-                                           {p.y, PAIRS, type->type, 0, 0},
+                                           {p.y, PAIRS, type->type, 0, 0, NULL, 0},
                                            &as};
         for (size_t k = 0; k < PAIRS; k++) {
             const size_t row = k / 8 * 16 + k % 8;
