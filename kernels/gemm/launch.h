@@ -143,6 +143,26 @@ int pwl_cuda_launch_qgemm_pieces(const pwl_qgemm_source *from, const pwl_qgemm_w
                                  struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_last(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, struct CUstream_st *stream);
 
+/* What is found about weights of E4M3's formats: the first block that is not finite, and the first that is not exact,
+ * row * k / 32 + block, all bits 1 where there is none; and how far blocks are apart, see pwl_qgemm_place. */
+typedef struct pwl_qgemm_survey_e4m3 {
+    unsigned long long bad, inexact;
+    int32_t apart;
+} pwl_qgemm_survey_e4m3;
+
+/* Packing of those: rows' scales, for which all of the source is looked at, then the pieces. *found is on the device.
+ */
+int pwl_cuda_launch_qgemm_e4m3_rows(const pwl_qgemm_source *from, const pwl_qgemm_weights *to,
+                                    pwl_qgemm_survey_e4m3 *found, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_e4m3_pieces(const pwl_qgemm_source *from, const pwl_qgemm_weights *to,
+                                      struct CUstream_st *stream);
+
+/*
+ * Does nothing, after any packing: products read weights before the launch just before them has ended, and that is then
+ * this one, which begins once the weights are there.
+ */
+int pwl_cuda_launch_qgemm_settle(struct CUstream_st *stream);
+
 #ifdef __cplusplus
 }
 #endif

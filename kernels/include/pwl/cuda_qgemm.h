@@ -84,11 +84,11 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_combine(pwl_qgemm_type type, const
 
 /*
  * As pwl_qgemm_pack(), to the same bytes, where blocks, floats, tensors' data and codes, what belongs to rows, and
- * memory are the device's; tensors themselves, *weights and *bad are the host's. Super-blocks and formats of E4M3 are
- * packed by the host: PWL_QGEMM_ERR_FORMAT. Packing is queued on `stream`. All but that of codes looks at weights as it
- * packs them, and waits for what is found, so not while the stream is being captured; when it refuses a scale, or finds
- * that memory has no room for row exponents, memory holds no weights, but was written to: as far as weights without
- * exponents take, in PWL_QGEMM_ROWS8 and ROWS4 all of them.
+ * memory are the device's; tensors themselves, *weights and *bad are the host's. Super-blocks are packed by the host:
+ * PWL_QGEMM_ERR_FORMAT. Packing is queued on `stream`. All but that of int8's codes looks at weights, and waits for
+ * what is found, so not while the stream is being captured; when it refuses a scale, or finds that memory has no room
+ * for row exponents, memory holds no weights, but was written to: as far as weights without exponents take, in formats
+ * of rows and of E4M3 all of them.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_source source, void *memory, size_t bytes,
                                                    pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
