@@ -70,7 +70,7 @@ PWL_FN int32_t pwl_qgemm_store_s32(int64_t v)
     return (int32_t)pwl_sat(v, INT32_MIN, INT32_MAX);
 }
 
-/* Codes that a type of Y holds; of floats none, 0 to 0. */
+/* Codes that a type of Y holds; of others than integers none, 0 to 0. */
 typedef struct pwl_qgemm_range {
     int64_t min, max;
 } pwl_qgemm_range;
@@ -81,7 +81,7 @@ PWL_FN pwl_qgemm_range pwl_qgemm_range_of(pwl_qgemm_type type)
     if (type == PWL_QGEMM_S8 || type == PWL_QGEMM_S16 || type == PWL_QGEMM_S32) {
         range.max = type == PWL_QGEMM_S8 ? INT8_MAX : type == PWL_QGEMM_S16 ? INT16_MAX : INT32_MAX;
         range.min = -range.max - 1;
-    } else if (type >= PWL_QGEMM_U8) {
+    } else if (pwl_qgemm_is_integer(type)) {
         range.max = type == PWL_QGEMM_U8 ? UINT8_MAX : type == PWL_QGEMM_U16 ? UINT16_MAX : UINT32_MAX;
     }
     return range;
