@@ -14,7 +14,7 @@
 #include "element.h"
 #include "tabulate.h"
 
-#if PWL_MOST_BITS > 8
+#if PWL_MOST_BITS > 8 && !defined(PWL_TABLES_IN_FLASH)
 /* Holds every code that tables tell apart: where those have 16 bits at most, codes beyond its ends count as these. */
 #if PWL_MOST_BITS > 16
 typedef int64_t pwl_code;
