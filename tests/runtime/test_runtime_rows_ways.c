@@ -2,6 +2,7 @@
 /* Every way of row operators against plain C, bit for bit: types, lengths around whole vectors, alignments, several
  * rows, in place, and what lies around the rows. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,17 @@ static uint32_t own_levels(void)
     for (const pwl_norm_way *way = pwl_norm_ways; way->name; way++)
         levels |= way->level;
     return levels & pwl_levels();
+}
+
+/* For run_ways.sh: the ways that the tests go through. */
+static void say_ways(void)
+{
+    printf("# ways:");
+    for (const pwl_softmax_way *way = pwl_softmax_ways; way->name; way++)
+        printf(" %s%s", way->name, (way->level & pwl_levels()) == way->level ? "" : " (not here)");
+    for (const pwl_norm_way *way = pwl_norm_ways; way->name; way++)
+        printf(" %s%s", way->name, (way->level & pwl_levels()) == way->level ? "" : " (not here)");
+    printf("\n");
 }
 
 /* Runs both, by no level and by one, from the same codes. */
@@ -243,6 +255,7 @@ int main(void)
 {
     Suite *const suite = suite_create("runtime_rows_ways");
     TCase *const ways = tcase_create("ways");
+    say_ways();
     tcase_set_timeout(ways, 0);
     tcase_add_loop_test(ways, softmax_ways, 0, 16);
     tcase_add_test(ways, softmax_of_flat_rows);

@@ -162,9 +162,11 @@ BINARY(packs_epi32, s16, 32, emulated_saturated((k & 4 ? b.s32 : a.s32)[k / 8 * 
 BINARY(packus_epi32, u16, 32, (uint16_t)emulated_unsigned((k & 4 ? b.s32 : a.s32)[k / 8 * 4 + (k & 3)], UINT16_MAX))
 BINARY(packus_epi16, u8, 64, (uint8_t)emulated_unsigned((k & 8 ? b.s16 : a.s16)[k / 16 * 8 + (k & 7)], UINT8_MAX))
 
+MASK(cmpge_epi16_mask, s16, 32, __mmask32, a.s16[k] >= b.s16[k])
 MASK(cmpgt_epi16_mask, s16, 32, __mmask32, a.s16[k] > b.s16[k])
 MASK(cmplt_epu16_mask, u16, 32, __mmask32, a.u16[k] < b.u16[k])
 MASK(cmpgt_epi32_mask, s32, 16, __mmask16, a.s32[k] > b.s32[k])
+MASK(cmpneq_epi32_mask, u32, 16, __mmask16, a.u32[k] != b.u32[k])
 MASK(cmpneq_epi64_mask, u64, 8, __mmask8, a.u64[k] != b.u64[k])
 MASK(test_epi64_mask, u64, 8, __mmask8, (a.u64[k] & b.u64[k]) != 0)
 MASK(testn_epi16_mask, u16, 32, __mmask32, (a.u16[k] & b.u16[k]) == 0)
@@ -223,6 +225,13 @@ EMULATED __m512i emulated_set1_epi8(int8_t word)
 EMULATED __m512i emulated_slli_epi16(__m512i a, unsigned count)
 {
     return emulated_sllv_epi16(a, emulated_set1_epi16((int16_t)count));
+}
+EMULATED __m512i emulated_srai_epi16(__m512i va, unsigned count)
+{
+    emulated r = {.v = va};
+    for (int k = 0; k < 32; k++)
+        r.s16[k] = (int16_t)(r.s16[k] >> (count < 16 ? count : 15));
+    return r.v;
 }
 EMULATED __m512i emulated_srli_epi16(__m512i a, unsigned count)
 {
@@ -415,9 +424,11 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_castsi512_si128 emulated_castsi512_si128
 #define _mm512_castsi512_si256 emulated_castsi512_si256
 #define _mm512_cmp_ps_mask emulated_cmp_ps_mask
+#define _mm512_cmpge_epi16_mask emulated_cmpge_epi16_mask
 #define _mm512_cmpgt_epi16_mask emulated_cmpgt_epi16_mask
 #define _mm512_cmpgt_epi32_mask emulated_cmpgt_epi32_mask
 #define _mm512_cmplt_epu16_mask emulated_cmplt_epu16_mask
+#define _mm512_cmpneq_epi32_mask emulated_cmpneq_epi32_mask
 #define _mm512_cmpneq_epi64_mask emulated_cmpneq_epi64_mask
 #define _mm512_cvtepi32_ps emulated_cvtepi32_ps
 #define _mm512_cvtps_epi32 emulated_cvtps_epi32
@@ -489,6 +500,7 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_sllv_epi16 emulated_sllv_epi16
 #define _mm512_sllv_epi32 emulated_sllv_epi32
 #define _mm512_sllv_epi64 emulated_sllv_epi64
+#define _mm512_srai_epi16 emulated_srai_epi16
 #define _mm512_srav_epi32 emulated_srav_epi32
 #define _mm512_srav_epi64 emulated_srav_epi64
 #define _mm512_srl_epi32 emulated_srl_epi32
@@ -516,8 +528,8 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_testn_epi64_mask emulated_testn_epi64_mask
 #define _mm512_unpackhi_epi16 emulated_unpackhi_epi16
 #define _mm512_unpackhi_epi64 emulated_unpackhi_epi64
-#define _mm512_unpacklo_epi16 emulated_unpacklo_epi16
 #define _mm512_unpacklo_epi64 emulated_unpacklo_epi64
+#define _mm512_unpacklo_epi16 emulated_unpacklo_epi16
 #define _mm512_unpacklo_epi8 emulated_unpacklo_epi8
 #define _mm512_unpackhi_epi8 emulated_unpackhi_epi8
 #define _mm512_sad_epu8 emulated_sad_epu8
