@@ -15,8 +15,8 @@
 #define DEFAULT_SIMULATOR "verilator"
 
 static const struct option_info options[] = {
-    {"--against", "c,standalone,sv,cuda",
-     "what is built: c is the header with libpwl, sv the module; default c,standalone,sv"},
+    {"--against", "c,standalone,sv,vhdl,cuda",
+     "what is built: c is the header with libpwl, sv and vhdl the module; default c,standalone,sv"},
     {"--rtl-style", RTL_STYLES, "of the module, as for emit"},
     {"--stages", "N", "registers of the module, 0 to 24; 1 by default"},
     {"--rtl-handshake", "valid|ready", "of the module, as for emit"},
@@ -172,7 +172,7 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_verify = {
     .name = "verify",
-    .synopsis = "pwlc verify TABLE.json [--against c,standalone,sv,cuda] [--prove] [flags]",
+    .synopsis = "pwlc verify TABLE.json [--against c,standalone,sv,vhdl,cuda] [--prove] [flags]",
     .summary = "Build what is emitted from a table with real tools, and compare it with the table at every code.",
     .details = "Prints a line for each target: codes compared, mismatches, time, tools. Inputs of up to 16 bits are "
                "compared at every code, wider ones at knots, ends of ranges and 2^20 drawn codes. A mismatch is exit "

@@ -34,6 +34,8 @@ struct emitter {
       "SystemVerilog module, for iverilog, Verilator and yosys")                                                       \
     F("v", emit_v, EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE,                                                         \
       "the same module in Verilog-2005")                                                                               \
+    F("vhdl", emit_vhdl, EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE,                                                    \
+      "the same module in VHDL-2008, for GHDL and synthesis")                                                          \
     F("sv-tb", emit_sv_bench, EMIT_NAMES | EMIT_HARDWARE,                                                              \
       "bench that checks the module of the same flags")                                                                \
     F("mem", emit_mem, EMIT_NAMES | EMIT_HARDWARE,                                                                     \

@@ -12,6 +12,13 @@ static bool is_identifier(const char *text)
     return text[0] != '\0' && strchr(letters, text[0]) != NULL && strspn(text, all) == strlen(text);
 }
 
+/* Underscores only between letters and digits, where the language wants that. */
+static bool has_fit_underscores(const struct identifiers *identifiers, const char *text)
+{
+    return !identifiers->ignores_case ||
+           (text[0] != '_' && text[strlen(text) - 1] != '_' && strstr(text, "__") == NULL);
+}
+
 /* Words that a language keeps for itself; only --name or an empty prefix can produce one. */
 const struct identifiers identifiers_c = {
     "C", /* C11 and C++17 */
@@ -21,7 +28,8 @@ const struct identifiers identifiers_c = {
     "operator or or_eq private protected public register reinterpret_cast restrict return short signed sizeof "
     "static static_assert static_cast struct switch template this thread_local throw true try typedef typeid "
     "typename union unsigned using virtual void volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool "
-    "_Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local "};
+    "_Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local ",
+    false};
 
 const struct identifiers identifiers_verilog = {
     "Verilog", /* IEEE 1800-2017, table B.1 */
@@ -43,12 +51,29 @@ const struct identifiers identifiers_verilog = {
     "strong1 struct super supply0 supply1 sync_accept_on sync_reject_on table tagged task this throughout time "
     "timeprecision timeunit tran tranif0 tranif1 tri tri0 tri1 triand trior trireg type typedef union unique unique0 "
     "unsigned until until_with untyped use uwire var vectored virtual void wait wait_order wand weak weak0 weak1 while "
-    "wildcard wire with within wor xnor xor "};
+    "wildcard wire with within wor xnor xor ",
+    false};
+
+const struct identifiers identifiers_vhdl = {
+    "VHDL", /* IEEE 1076-2008, section 15.10; and what a module takes from its packages */
+    " abs access after alias all and architecture array assert assume assume_guarantee attribute begin block body "
+    "buffer bus case component configuration constant context cover default disconnect downto else elsif end entity "
+    "exit fairness file for force function generate generic group guarded if impure in inertial inout is label library "
+    "linkage literal loop map mod nand new next nor not null of on open or others out package parameter port postponed "
+    "procedure process property protected pure range record register reject release rem report restrict "
+    "restrict_guarantee return rol ror select sequence severity shared signal sla sll sra srl strong subtype then to "
+    "transport type unaffected units until use variable vmode vprop vunit wait when while with xnor xor "
+    "character endfile hread ieee integer line natural numeric_std read_mode readline resize rising_edge shift_left "
+    "shift_right signed std std_logic std_logic_1164 std_logic_vector string text textio to_integer to_signed "
+    "to_unsigned unsigned work ",
+    true};
 
 static bool is_keyword(const struct identifiers *identifiers, const char *text)
 {
     char padded[32];
     const int length = snprintf(padded, sizeof padded, " %s ", text);
+    for (char *c = padded; identifiers->ignores_case && *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
     return length > 0 && (size_t)length < sizeof padded && strstr(identifiers->keywords, padded) != NULL;
 }
 
@@ -103,10 +128,12 @@ int emit_name(const char *function, const struct tensor *x, const struct tensor 
     int length;
 
     if (options->name) {
-        if (!is_identifier(options->name) || is_keyword(identifiers, options->name))
+        if (!is_identifier(options->name) || is_keyword(identifiers, options->name) ||
+            !has_fit_underscores(identifiers, options->name))
             return diag_set(diag, EXIT_USAGE,
-                            "--name %s: not a %s identifier; use letters, digits and _, no digit first, no keyword",
-                            options->name, identifiers->language);
+                            "--name %s: not a %s identifier; use letters, digits and %s, no digit first, no keyword",
+                            options->name, identifiers->language,
+                            identifiers->ignores_case ? "single _ between them" : "_");
         length = snprintf(name, size, "%s", options->name);
     } else {
         if (options->prefix[0] != '\0' && !is_identifier(options->prefix))
@@ -121,7 +148,7 @@ int emit_name(const char *function, const struct tensor *x, const struct tensor 
     if (length < 0 || (size_t)length >= size)
         return diag_set(diag, EXIT_USAGE, "%s: the identifier is longer than %zu characters; shorten it",
                         options->name ? "--name" : "--prefix", size - 1);
-    if (!is_identifier(name))
+    if (!is_identifier(name) || !has_fit_underscores(identifiers, name))
         return diag_set(diag, EXIT_USAGE, "function: \"%s\" does not make a %s identifier; give one with --name",
                         function, identifiers->language);
     return EXIT_DONE;

@@ -63,9 +63,10 @@ bool emit_is_address_space(const char *attribute);
 struct identifiers {
     const char *language;
     const char *keywords; /* each with a space before and behind it */
+    bool ignores_case;    /* and has no underscore at an end or behind another */
 };
 
-extern const struct identifiers identifiers_c, identifiers_verilog;
+extern const struct identifiers identifiers_c, identifiers_verilog, identifiers_vhdl;
 
 /* Identifier of what maps codes: prefix + function + "_" + input type [+ "_" + output type when it differs],
  * for example pwl_gelu_s8, pwl_sigmoid_s16_u8; and of a table. */

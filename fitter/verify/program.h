@@ -15,7 +15,7 @@
 struct program {
     const struct table *table;           /* what is emitted: the verified table, or that with a fault */
     char folder[SCRATCH_PATH_SIZE];      /* where it is built and run */
-    const char *argv[4];                 /* to run it, in the folder; ends with null */
+    const char *argv[6];                 /* to run it, in the folder; ends with null */
     const char *names[ANSWERS_MOST + 1]; /* of its values for a code; ends with null */
     char tools[80];                      /* that built it, with versions */
 };
@@ -29,6 +29,7 @@ int sv_program_bits(const struct table *table);
 int c_program(const struct verification *verification, struct program *program, struct diag *diag);
 int standalone_program(const struct verification *verification, struct program *program, struct diag *diag);
 int cuda_program(const struct verification *verification, struct program *program, struct diag *diag);
+int vhdl_program(const struct verification *verification, struct program *program, struct diag *diag);
 int sv_program(const struct verification *verification, struct program *program, struct diag *diag);
 
 /* Proves with yosys and ABC that the module of `table`, without feedback, gives the verified table's value for every

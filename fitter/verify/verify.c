@@ -17,9 +17,9 @@ static const struct target {
     int (*build)(const struct verification *verification, struct program *program,
                  struct diag *diag); /* null: proven */
 } targets[] = {
-    {"c", c_program_bits, c_program},      {"standalone", c_program_bits, standalone_program},
-    {"sv", sv_program_bits, sv_program},   {"cuda", c_program_bits, cuda_program},
-    {VERIFY_PROOF, sv_program_bits, NULL},
+    {"c", c_program_bits, c_program},       {"standalone", c_program_bits, standalone_program},
+    {"sv", sv_program_bits, sv_program},    {"vhdl", sv_program_bits, vhdl_program},
+    {"cuda", c_program_bits, cuda_program}, {VERIFY_PROOF, sv_program_bits, NULL},
 };
 
 /* Counts what arrives. */

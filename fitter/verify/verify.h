@@ -7,7 +7,7 @@
 
 /* Emits, builds and runs one of VERIFY_TARGETS, or proves the module; a mismatch is in the verdict alone. Exit 77 when
  * a tool is missing, 3 when a proof refutes the module. */
-#define VERIFY_TARGETS "c|standalone|sv|cuda"
+#define VERIFY_TARGETS "c|standalone|sv|vhdl|cuda"
 #define VERIFY_PROOF "proof"
 int verify(const char *target, const struct verification *verification, struct verdict *verdict, struct diag *diag);
 

@@ -23,6 +23,14 @@ void module_rom_file(const struct module *m, char name[ROM_FILE_SIZE])
     snprintf(name, ROM_FILE_SIZE, "%s.mem", m->name);
 }
 
+void module_fill_rom_file(const struct module *m, const struct emit_options *options)
+{
+    if (!m->rom.words || !m->rom_in_file || !options->rom)
+        return;
+    module_rom_file(m, options->rom->name);
+    module_add_words(&options->rom->words, m);
+}
+
 void module_add_lookup(struct module *m, const char *address)
 {
     text_add(pipeline_part(&m->pipeline), m->rom_in_file ? "%s_rom[%s];\n" : "%s_rom(%s);\n", m->rom_name, address);

@@ -27,6 +27,7 @@ void module_free(struct module *m);
 /* The name of the file that a memory is read from, what it holds, and lines about that, each behind `lead`. */
 void module_rom_file(const struct module *m, char name[ROM_FILE_SIZE]);
 void module_add_words(struct text *out, const struct module *m);
+void module_fill_rom_file(const struct module *m, const struct emit_options *options); /* where somebody wants it */
 void module_add_head(struct text *out, const struct module *m, const char *lead);
 
 /* "NAME_rom[address];" or "NAME_rom(address);", the right side of an assignment */

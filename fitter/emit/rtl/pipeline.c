@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct dialect system_verilog = {"logic", "logic", "always_ff", "logic ", true};
-const struct dialect verilog_2005 = {"wire", "reg", "always", "", false};
+const struct dialect system_verilog = {&identifiers_verilog, "logic", "logic", "always_ff", "logic ", true, false};
+const struct dialect verilog_2005 = {&identifiers_verilog, "wire", "reg", "always", "", false, false};
+const struct dialect vhdl_2008 = {&identifiers_vhdl, "logic", "logic", "", "", true, true};
 
 void pipeline_free(struct pipeline *pipeline)
 {

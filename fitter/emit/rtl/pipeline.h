@@ -15,15 +15,18 @@
 #include "base/integers.h"
 #include "emit/options.h"
 
-/* What differs between SystemVerilog and Verilog-2005. */
+/* What differs between SystemVerilog and Verilog-2005. Parts are written as SystemVerilog for VHDL too, which vhdl.c
+ * reads again (formula.h). */
 struct dialect {
+    const struct identifiers *identifiers;
     const char *net, *variable; /* what `assign` drives, what a clocked block drives */
     const char *clocked;        /* begins a clocked block */
     const char *in_function;    /* the type of a function's result and arguments, with a space behind it */
     bool has_casts;             /* 12'(x) */
+    bool is_vhdl;               /* lookups are written for it */
 };
 
-extern const struct dialect system_verilog, verilog_2005;
+extern const struct dialect system_verilog, verilog_2005, vhdl_2008;
 
 /* A value by its range, two's complement where it may be negative, or a vector of bits. */
 struct signal {

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "vhdl.h"
+
 int rom_make(struct rom *rom, int entries, int width, struct diag *diag)
 {
     *rom = (struct rom){
@@ -54,6 +56,10 @@ void rom_add_hex(struct text *out, const struct rom *rom, int entry)
 void rom_add_function(struct text *out, const struct dialect *dialect, const struct rom *rom, const char *name)
 {
     char word[CONSTANT_TEXT], address[CONSTANT_TEXT];
+    if (dialect->is_vhdl) {
+        vhdl_add_rom(out, rom, name);
+        return;
+    }
     const int digits = (rom->address_bits + 3) / 4;
     text_add(out, "\n  function automatic %s%s%s_rom(input %s%sindex);\n    case (index)\n", dialect->in_function,
              bit_range(rom->width, word), name, dialect->in_function, bit_range(rom->address_bits, address));

@@ -10,6 +10,8 @@ int emit_sv(const struct table *const *tables, int count, const struct emit_opti
             struct diag *diag);
 int emit_v(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
            struct diag *diag);
+int emit_vhdl(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+              struct diag *diag);
 int emit_sv_bench(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                   struct diag *diag);
 

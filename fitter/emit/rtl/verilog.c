@@ -93,10 +93,7 @@ static int write_module(struct text *out, const struct module *m, const struct e
     add_ports(out, m);
     if (m->rom.words)
         add_rom(out, m);
-    if (m->rom.words && m->rom_in_file && options->rom) {
-        module_rom_file(m, options->rom->name);
-        module_add_words(&options->rom->words, m);
-    }
+    module_fill_rom_file(m, options);
     if (m->functions.bytes)
         text_add(out, "%s", m->functions.bytes);
     out->failed |= m->functions.failed || m->layout.failed;
@@ -126,7 +123,7 @@ int module_make(const struct table *table, const struct emit_options *options, c
                          .has_ready = options->rtl.has_ready,
                          .rom_in_file = options->rtl.rom_in_file};
     m->pipeline = (struct pipeline){.dialect = dialect, .has_enables = m->has_ready};
-    if (emit_table_name(table, options, &identifiers_verilog, m->name, sizeof m->name, diag) != EXIT_DONE ||
+    if (emit_table_name(table, options, dialect->identifiers, m->name, sizeof m->name, diag) != EXIT_DONE ||
         table_pack(table, &m->packed, diag) != EXIT_DONE)
         return diag->code;
     if (m->style == RTL_AUTO)
