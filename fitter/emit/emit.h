@@ -38,6 +38,8 @@ struct emitter {
       "the same module in VHDL-2008, for GHDL and synthesis")                                                          \
     F("sv-tb", emit_sv_bench, EMIT_NAMES | EMIT_HARDWARE,                                                              \
       "bench that checks the module of the same flags")                                                                \
+    F("vhdl-tb", emit_vhdl_bench, EMIT_NAMES | EMIT_HARDWARE,                                                          \
+      "the same in VHDL-2008")                                                                                         \
     F("mem", emit_mem, EMIT_NAMES | EMIT_HARDWARE,                                                                     \
       "the words of the module's ROM, for $readmemh")                                                                  \
     F("coe", emit_coe, EMIT_NAMES | EMIT_HARDWARE,                                                                     \

@@ -32,12 +32,18 @@ static const char reading[] =
     "    end if;\n"
     "  end procedure;\n"
     "\n"
-    "  procedure write_number(number : signed(63 downto 0)) is\n"
+    "  procedure write_number(number : std_logic_vector(31 downto 0); fill : std_logic) is\n"
     "    variable bytes : string(1 to 8);\n"
+    "    variable upper, lower : natural;\n"
     "  begin\n"
-    "    for i in bytes'range loop\n"
-    "      bytes(i) := character'val(to_integer(unsigned(number(8 * i - 1 downto 8 * i - 8))));\n"
-    "    end loop;\n"
+    "    upper := to_integer(unsigned(number(31 downto 16)));\n"
+    "    lower := to_integer(unsigned(number(15 downto 0)));\n"
+    "    bytes := (1 => character'val(lower mod 256), 2 => character'val(lower / 256), 3 => character'val(upper mod "
+    "256),\n"
+    "      4 => character'val(upper / 256), others => character'val(0));\n"
+    "    if fill = '1' then\n"
+    "      bytes(5 to 8) := (others => character'val(255));\n"
+    "    end if;\n"
     "    write(output, bytes);\n"
     "  end procedure;\n";
 
@@ -47,17 +53,18 @@ static void add_cycle(struct text *out, const struct verification *verification)
     text_add(out,
              "    procedure cycle is\n"
              "    begin\n"
-             "      state := resize(state * 1664525, 32) + 1013904223;\n"
+             "      state := state(30 downto 0) & (state(31) xor state(21) xor state(1) xor state(0));\n"
              "      takes <= %s;\n"
              "      wait for 1 ns;\n"
              "      if is_valid = '1' and takes = '1' then\n"
              "        assert not is_x(y) report \"y_o has unknown bits\" severity failure;\n"
-             "        write_number(resize(%s, 64));\n"
+             "        write_number(std_logic_vector(resize(%s(y), 32)), %s);\n"
              "        received := received + 1;\n"
              "        cycles := 0;\n"
              "      end if;\n"
              "      if gives = '1' and is_taken = '1' then\n"
              "        sent := sent + 1;\n"
+             "        code := code + 1;\n"
              "      end if;\n"
              "      cycles := cycles + 1;\n"
              "      assert cycles <= 4096 report \"the module gives no value in 4096 cycles\" severity failure;\n"
@@ -66,7 +73,8 @@ static void add_cycle(struct text *out, const struct verification *verification)
              "      clk <= '0';\n"
              "    end procedure;\n",
              verification->emit->rtl.has_ready ? "'1' when state(28 downto 26) /= 0 else '0'" : "'1'",
-             verification->table->out.is_signed ? "signed(y)" : "signed('0' & y)");
+             verification->table->out.is_signed ? "signed" : "unsigned",
+             verification->table->out.is_signed ? "y(y'high)" : "'0'");
 }
 
 static void add_bench(struct text *out, const struct verification *verification)
@@ -93,8 +101,9 @@ static void add_bench(struct text *out, const struct verification *verification)
         "  process\n"
         "    variable row : line;\n"
         "    variable first, count : signed(63 downto 0);\n"
+        "    variable code, behind : unsigned(x'range);\n"
         "    variable state : unsigned(31 downto 0) := to_unsigned(1, 32);\n"
-        "    variable sent, received, last, cycles : natural := 0;\n",
+        "    variable sent, received, begun, cycles : natural := 0;\n",
         reading, in->bits - 1, y->bits - 1, has_ready ? " ready_i => takes, ready_o => is_taken," : "");
     add_cycle(out, verification);
     text_add(out, "  begin\n"
@@ -107,10 +116,12 @@ static void add_bench(struct text *out, const struct verification *verification)
                   "      readline(input, row);\n"
                   "      read_number(row, first);\n"
                   "      read_number(row, count);\n"
-                  "      last := sent;\n"
-                  "      while sent - last < count loop\n"
+                  "      code := resize(unsigned(first), x'length);\n"
+                  "      behind := resize(unsigned(first + count), x'length);\n"
+                  "      begun := sent;\n"
+                  "      while code /= behind or sent = begun loop\n"
                   "        gives <= '1' when state(31 downto 29) /= 0 else '0';\n"
-                  "        x <= std_logic_vector(resize(unsigned(first) + (sent - last), x'length));\n"
+                  "        x <= std_logic_vector(code);\n"
                   "        cycle;\n"
                   "      end loop;\n"
                   "    end loop;\n"

@@ -2,6 +2,7 @@
 #include "module.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void module_add_head(struct text *out, const struct module *m, const char *lead)
 {
@@ -23,12 +24,21 @@ void module_rom_file(const struct module *m, char name[ROM_FILE_SIZE])
     snprintf(name, ROM_FILE_SIZE, "%s.mem", m->name);
 }
 
-void module_fill_rom_file(const struct module *m, const struct emit_options *options)
+void module_add_roms(struct text *out, const struct module *m, const struct emit_options *options)
 {
-    if (!m->rom.words || !m->rom_in_file || !options->rom)
-        return;
-    module_rom_file(m, options->rom->name);
-    module_add_words(&options->rom->words, m);
+    char file[ROM_FILE_SIZE];
+    module_rom_file(m, file);
+    if (m->rom.words && m->rom_in_file)
+        rom_add_memory(out, m->dialect, &m->rom, m->rom_name, file);
+    else if (m->rom.words)
+        rom_add_function(out, m->dialect, &m->rom, m->rom_name);
+    if (m->rom.words && m->rom_in_file && options->rom) {
+        memcpy(options->rom->name, file, sizeof file);
+        module_add_words(&options->rom->words, m);
+    }
+    if (m->functions.bytes)
+        text_add(out, "%s", m->functions.bytes);
+    out->failed |= m->functions.failed || m->layout.failed;
 }
 
 void module_add_lookup(struct module *m, const char *address)

@@ -27,8 +27,10 @@ void module_free(struct module *m);
 /* The name of the file that a memory is read from, what it holds, and lines about that, each behind `lead`. */
 void module_rom_file(const struct module *m, char name[ROM_FILE_SIZE]);
 void module_add_words(struct text *out, const struct module *m);
-void module_fill_rom_file(const struct module *m, const struct emit_options *options); /* where somebody wants it */
 void module_add_head(struct text *out, const struct module *m, const char *lead);
+
+/* The memories of a module; words that lie in a file go into options->rom. */
+void module_add_roms(struct text *out, const struct module *m, const struct emit_options *options);
 
 /* "NAME_rom[address];" or "NAME_rom(address);", the right side of an assignment */
 void module_add_lookup(struct module *m, const char *address);

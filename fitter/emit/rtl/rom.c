@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "vhdl.h"
-
 int rom_make(struct rom *rom, int entries, int width, struct diag *diag)
 {
     *rom = (struct rom){
@@ -53,11 +51,68 @@ void rom_add_hex(struct text *out, const struct rom *rom, int entry)
         text_add(out, "%x", word[digit / 2] >> (digit % 2 ? 4 : 0) & 15);
 }
 
+/* VHDL: an array has an entry for every address. */
+static int entries_of(const struct rom *rom)
+{
+    return 1 << rom->address_bits;
+}
+
+static void add_array_type(struct text *out, const struct rom *rom, const char *name)
+{
+    text_add(out, "\n  type %s_rom_t is array (0 to %d) of unsigned(%d downto 0);\n", name, entries_of(rom) - 1,
+             rom->width - 1);
+}
+
+static void add_array(struct text *out, const struct rom *rom, const char *name)
+{
+    add_array_type(out, rom, name);
+    text_add(out, "  constant %s_rom : %s_rom_t := (\n", name, name);
+    for (int i = 0; i < rom->entries; i++) {
+        const bool is_last = i + 1 == rom->entries;
+        if (is_last && entries_of(rom) > rom->entries)
+            text_add(out, "    others => ");
+        else
+            text_add(out, "    %d => ", i);
+        text_add(out, "%dx\"", rom->width);
+        rom_add_hex(out, rom, i);
+        text_add(out, is_last ? "\"\n  );\n" : "\",\n");
+    }
+}
+
+static void add_array_of_file(struct text *out, const struct rom *rom, const char *name, const char *file)
+{
+    const int digits = (rom->width + 3) / 4;
+    add_array_type(out, rom, name);
+    text_add(out,
+             "  impure function %s_rom_of_file return %s_rom_t is\n"
+             "    file words : text open read_mode is \"%s\";\n"
+             "    variable row : line;\n"
+             "    variable word : std_logic_vector(%d downto 0);\n"
+             "    variable rom : %s_rom_t;\n"
+             "    variable at : natural := 0;\n"
+             "  begin\n"
+             "    while not endfile(words) loop\n"
+             "      readline(words, row);\n"
+             "      if row(row'low) /= '/' and at <= %d then -- else a comment\n"
+             "        hread(row, word);\n"
+             "        for i in at to %d loop\n"
+             "          rom(i) := unsigned(word(%d downto 0));\n"
+             "        end loop;\n"
+             "        at := at + 1;\n"
+             "      end if;\n"
+             "    end loop;\n"
+             "    return rom;\n"
+             "  end function;\n"
+             "  constant %s_rom : %s_rom_t := %s_rom_of_file;\n",
+             name, name, file, 4 * digits - 1, name, rom->entries - 1, entries_of(rom) - 1, rom->width - 1, name, name,
+             name);
+}
+
 void rom_add_function(struct text *out, const struct dialect *dialect, const struct rom *rom, const char *name)
 {
     char word[CONSTANT_TEXT], address[CONSTANT_TEXT];
     if (dialect->is_vhdl) {
-        vhdl_add_rom(out, rom, name);
+        add_array(out, rom, name);
         return;
     }
     const int digits = (rom->address_bits + 3) / 4;
@@ -78,6 +133,10 @@ void rom_add_memory(struct text *out, const struct dialect *dialect, const struc
                     const char *file)
 {
     char word[CONSTANT_TEXT];
+    if (dialect->is_vhdl) {
+        add_array_of_file(out, rom, name, file);
+        return;
+    }
     text_add(out, "\n  %s %s%s_rom [0:%d];\n  initial $readmemh(\"%s\", %s_rom);\n", dialect->variable,
              bit_range(rom->width, word), name, rom->entries - 1, file, name);
 }

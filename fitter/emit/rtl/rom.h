@@ -31,7 +31,8 @@ int rom_of_outputs(const struct table *table, const struct packed_table *packed,
 /* A word in hexadecimal digits. */
 void rom_add_hex(struct text *out, const struct rom *rom, int entry);
 
-/* `function ... NAME_rom(index)` with a case for each word; an address behind the last gives the last. */
+/* `function ... NAME_rom(index)` with a case for each word, in VHDL a constant array; an address behind the last gives
+ * the last. */
 void rom_add_function(struct text *out, const struct dialect *dialect, const struct rom *rom, const char *name);
 
 /* A memory NAME_rom that a simulation or synthesis fills from the file. */

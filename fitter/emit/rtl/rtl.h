@@ -12,6 +12,8 @@ int emit_v(const struct table *const *tables, int count, const struct emit_optio
            struct diag *diag);
 int emit_vhdl(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
               struct diag *diag);
+int emit_vhdl_bench(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+                    struct diag *diag);
 int emit_sv_bench(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                   struct diag *diag);
 

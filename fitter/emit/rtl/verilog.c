@@ -72,17 +72,6 @@ static void add_handshake(struct text *out, const struct module *m)
         text_add(out, "  assign ready_o = advance_1;\n");
 }
 
-static void add_rom(struct text *out, const struct module *m)
-{
-    char file[ROM_FILE_SIZE];
-    if (m->rom_in_file) {
-        module_rom_file(m, file);
-        rom_add_memory(out, m->dialect, &m->rom, m->rom_name, file);
-    } else {
-        rom_add_function(out, m->dialect, &m->rom, m->rom_name);
-    }
-}
-
 static int write_module(struct text *out, const struct module *m, const struct emit_options *options, struct diag *diag)
 {
     (void)diag;
@@ -91,12 +80,7 @@ static int write_module(struct text *out, const struct module *m, const struct e
     text_add(out, "//   style       %s, %d stage%s, ROM of %d words of %d bits\n\n", rtl_style_name(m->style),
              m->stages, m->stages == 1 ? "" : "s", m->rom.entries, m->rom.width);
     add_ports(out, m);
-    if (m->rom.words)
-        add_rom(out, m);
-    module_fill_rom_file(m, options);
-    if (m->functions.bytes)
-        text_add(out, "%s", m->functions.bytes);
-    out->failed |= m->functions.failed || m->layout.failed;
+    module_add_roms(out, m, options);
     add_handshake(out, m);
     pipeline_write(&m->pipeline, out);
     text_add(out, "endmodule\n");

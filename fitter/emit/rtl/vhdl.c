@@ -10,65 +10,6 @@
 #include "rtl.h"
 #include "verilog.h"
 
-/* ---- words ---- */
-
-/* An address behind the last word gives the last. */
-static int entries_of(const struct rom *rom)
-{
-    return 1 << rom->address_bits;
-}
-
-static void add_rom_type(struct text *out, const struct rom *rom, const char *name)
-{
-    text_add(out, "\n  type %s_rom_t is array (0 to %d) of unsigned(%d downto 0);\n", name, entries_of(rom) - 1,
-             rom->width - 1);
-}
-
-void vhdl_add_rom(struct text *out, const struct rom *rom, const char *name)
-{
-    add_rom_type(out, rom, name);
-    text_add(out, "  constant %s_rom : %s_rom_t := (\n", name, name);
-    for (int i = 0; i < rom->entries; i++) {
-        const bool is_last = i + 1 == rom->entries;
-        if (is_last && entries_of(rom) > rom->entries)
-            text_add(out, "    others => ");
-        else
-            text_add(out, "    %d => ", i);
-        text_add(out, "%dx\"", rom->width);
-        rom_add_hex(out, rom, i);
-        text_add(out, is_last ? "\"\n  );\n" : "\",\n");
-    }
-}
-
-void vhdl_add_rom_of_file(struct text *out, const struct rom *rom, const char *name, const char *file)
-{
-    const int digits = (rom->width + 3) / 4;
-    add_rom_type(out, rom, name);
-    text_add(out,
-             "  impure function %s_rom_of_file return %s_rom_t is\n"
-             "    file words : text open read_mode is \"%s\";\n"
-             "    variable row : line;\n"
-             "    variable word : std_logic_vector(%d downto 0);\n"
-             "    variable rom : %s_rom_t;\n"
-             "    variable at : natural := 0;\n"
-             "  begin\n"
-             "    while not endfile(words) loop\n"
-             "      readline(words, row);\n"
-             "      if row'length = %d and at <= %d then -- else a comment\n"
-             "        hread(row, word);\n"
-             "        for i in at to %d loop\n"
-             "          rom(i) := unsigned(word(%d downto 0));\n"
-             "        end loop;\n"
-             "        at := at + 1;\n"
-             "      end if;\n"
-             "    end loop;\n"
-             "    return rom;\n"
-             "  end function;\n"
-             "  constant %s_rom : %s_rom_t := %s_rom_of_file;\n",
-             name, name, file, 4 * digits - 1, name, digits, rom->entries - 1, entries_of(rom) - 1, rom->width - 1,
-             name, name, name);
-}
-
 /* ---- what parts declare and assign ---- */
 
 static struct declared *new_declared(struct declarations *all, const char *name, size_t length, int bits)
@@ -200,19 +141,6 @@ static void add_entity(struct text *out, const struct module *m)
              m->table->out.is_signed ? "signed" : "unsigned");
 }
 
-static void add_roms(struct text *out, const struct module *m)
-{
-    char file[ROM_FILE_SIZE];
-    module_rom_file(m, file);
-    if (m->rom.words && m->rom_in_file)
-        vhdl_add_rom_of_file(out, &m->rom, m->rom_name, file);
-    else if (m->rom.words)
-        vhdl_add_rom(out, &m->rom, m->rom_name);
-    if (m->functions.bytes)
-        text_add(out, "%s", m->functions.bytes);
-    out->failed |= m->functions.failed;
-}
-
 static void add_declarations(struct text *out, const struct module *m, const struct declarations *all)
 {
     char type[VHDL_TYPE_TEXT];
@@ -313,9 +241,7 @@ static int write_vhdl(struct text *out, const struct module *m, const struct emi
              m->stages, m->stages == 1 ? "" : "s", m->rom.entries, m->rom.width);
     add_entity(out, m);
     text_add(out, "\narchitecture rtl of %s is\n", m->name);
-    add_roms(out, m);
-    module_fill_rom_file(m, options);
-    out->failed |= m->layout.failed;
+    module_add_roms(out, m, options);
     add_architecture(out, m, &all, diag);
     free(all.list);
     return diag->code;

@@ -72,6 +72,15 @@ if command -v iverilog >/dev/null; then
     done
     finds sv narrow.json --simulator iverilog
 fi
+if command -v ghdl >/dev/null; then
+    for flags in '' '--stages 0' '--stages 4 --rtl-handshake ready' '--rtl-style barrel --stages 2'; do
+        verifies 0 vhdl '256 codes, 0 mismatches, [0-9.]+ s, ghdl [0-9.]+' s8.json --against vhdl $flags
+        verifies 0 vhdl '32 codes, 0 mismatches, .*' narrow.json --against vhdl $flags
+        verifies 0 vhdl '256 codes, 0 mismatches, .*' carry.json --against vhdl $flags
+    done
+    verifies 0 vhdl '4 codes, 0 mismatches, .*' smallest.json --against vhdl
+    finds vhdl narrow.json
+fi
 if command -v yosys >/dev/null; then
     verifies 0 proof 'equal at every one of 256 codes, no feedback, [0-9.]+ s, yosys [0-9.]+' s8.json --prove
     verifies 0 proof 'equal at every one of 32 codes, .*' narrow.json --prove --stages 3 --rtl-handshake ready
@@ -182,7 +191,7 @@ ended ../child || fail 'what a tool left behind still runs'
 # Unusable flags and folders.
 expect_error 2 'a table is needed' verify
 expect_error 2 'one table too many' verify s8.json s8.json
-expect_error 2 '--against d: must be c, standalone, sv or cuda' verify s8.json --against c,d
+expect_error 2 '--against d: must be c, standalone, sv, vhdl or cuda' verify s8.json --against c,d
 expect_error 2 '--against needs a value' verify s8.json --against=
 expect_error 2 '--stages 25: must be a number of registers, 0 to 24' verify s8.json --stages 25
 expect_error 2 '--time-limit 0: must be seconds' verify s8.json --time-limit 0

@@ -16,7 +16,7 @@ holds() {
 mkdir files
 
 # The same bytes on standard output, in a file, and every time; they name no file and no day.
-for format in sv v sv-tb mem coe mif core sdc; do
+for format in sv v vhdl sv-tb vhdl-tb mem coe mif core sdc; do
     expect_status 0 emit sigmoid.json --format "$format" --clock 4 -o files/once
     expect_status 0 emit sigmoid.json --format "$format" --clock 4 && cp ../out files/again
     holds "$format: stdout and -o agree" cmp files/once files/again
@@ -73,6 +73,29 @@ expect_error 1 'm.mem' emit sigmoid.json --format sv --rom mem --name m -o files
 holds 'no module without its words' test ! -e files/taken/m.sv
 expect_status 0 emit line.json --format sv --rom mem --name one -o files/one.sv
 holds 'one segment has no ROM' test ! -e files/one.mem
+
+# VHDL: the same flags, the same words in a file, names that it takes.
+expect_status 0 emit sigmoid.json --format vhdl --rtl-style tree --stages 3 --rtl-handshake ready
+for line in 'entity pwl_sigmoid_s12_u8 is' '    x_i     : in  std_logic_vector\(11 downto 0\); -- signed' '    ready_o : out std_logic;' \
+    '  constant LATENCY : natural := 3;' '--   style       tree, 3 stages, .*'; do
+    expect_line "$line" ../out vhdl
+done
+expect_status 0 emit sigmoid.json --format vhdl --rom mem --name v -o files/v.vhd
+holds 'VHDL reads v.mem' grep -qF 'read_mode is "v.mem"' files/v.vhd
+holds 'the same words' cmp <(grep -v // files/v.mem) <("$pwlc" emit sigmoid.json --format mem --name m | grep -v //)
+if command -v ghdl >/dev/null; then
+    expect_status 0 emit sigmoid.json --format vhdl-tb --name v -o files/v_tb.vhd
+    (cd files && ghdl -a --std=08 v.vhd v_tb.vhd && ghdl -r --std=08 v_tb --ieee-asserts=disable) >../ghdl 2>&1
+    holds 'words of a file' grep -q '4096 codes, no mismatch' ../ghdl
+    sed -i '10 s/^./f/' files/v.mem
+    (cd files && ghdl -r --std=08 v_tb --ieee-asserts=disable) >../ghdl 2>&1 || true
+    holds 'a wrong word of a file' grep -q "an output differs from the table's" ../ghdl
+fi
+for name in Signal a__b _a a_ resize; do
+    expect_error 2 'not a VHDL identifier' emit tanh.json --format vhdl --name $name
+done
+expect_status 0 emit tanh.json --format sv --name a__b
+expect_error 2 '--rom mem needs -o' emit sigmoid.json --format vhdl --rom mem
 
 # Refusals.
 expect_error 2 '--rom mem needs -o' emit sigmoid.json --format sv --rom mem

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hardware that pwlc emits for drawn tables, in three tools. Every kind of table (storage case, form, rounding, fold,
+"""Hardware that pwlc emits for drawn tables, in four tools. Every kind of table (storage case, form, rounding, fold,
 reduction, sign, left shifts) meets every style, number of stages and handshake:
 
   Icarus     the emitted bench, with its gaps, waits and reset
   Verilator  -Wall without a message; then every code up to 16 bits, beyond it the starts and drawn codes, against the
              emitted C header
+  GHDL       the same modules in VHDL, by their emitted bench
   yosys      reads all of it, and finds no loop and no conflict
 
 And a number of the bench or of the module that is another one is found. TAP. With PWL_TEST_LONG=1 more tables, each in
@@ -63,6 +64,8 @@ class Module:
     def emit(self, folder):
         for arguments, suffix in ((["--format", "sv"] + self.flags, ".sv"), (["--format", "v"] + self.flags, ".v"),
                                   (["--format", "sv-tb"] + self.flags, "_tb.sv"),
+                                  (["--format", "vhdl"] + self.flags, ".vhd"),
+                                  (["--format", "vhdl-tb"] + self.flags, "_tb.vhd"),
                                   (["--standalone", "--name", self.name], ".h")):
             status, text = call(PWLC, "emit", str(self.path), *arguments, "-o", str(folder / (self.name + suffix)))
             if status:
@@ -156,6 +159,38 @@ def check_icarus(folder, modules):
     status, text = call("iverilog", "-Wall", "-g2005", "-o", "modules.vvp", *(module.name + ".v" for module in modules),
                         cwd=folder)
     tap(status == 0 and not text, f"Icarus: {len(modules)} modules in Verilog-2005", text)
+
+
+def run_vhdl_bench(folder, name, last=None):
+    """Of what is analysed. Before the first edge all is unknown, of which VHDL's packages would warn."""
+    limit = [f"-gLAST={last}"] if last else []
+    status, text = call("timeout", "600", "ghdl", "-r", "--std=08", name + "_tb", *limit, "--ieee-asserts=disable",
+                        cwd=folder)
+    return status == 0 and "no mismatch" in text, text
+
+
+def analyse(folder, *files):
+    status, text = call("ghdl", "-a", "--std=08", *files, cwd=folder)
+    return status == 0 and not text, text
+
+
+def vhdl_last_of(module):
+    """GHDL takes 60 us a code: one block of hashes, whatever the input, and more where that is a single code."""
+    if LONG and (module.bits <= 16 or module.number % 40 == 0):
+        return None
+    return 2048 if module.bits > 10 else None
+
+
+def check_ghdl(folder, modules):
+    files = [module.name + suffix for module in modules for suffix in (".vhd", "_tb.vhd")]
+    good, text = analyse(folder, *files)
+    tap(good, f"GHDL: {len(modules)} modules without a message", text)
+    bad = []
+    for module in modules if good else []:
+        passes, text = run_vhdl_bench(folder, module.name, vhdl_last_of(module))
+        if not passes:
+            bad.append(f"{module.label}: {text[:400]}")
+    tap(not bad, f"GHDL: {len(modules)} benches", "\n".join(bad))
 
 
 def check_yosys(folder, modules):
@@ -350,6 +385,28 @@ def check_faults(folder):
     tap(faults >= 30 and not missed, f"{faults} wrong numbers are found", "\n".join(missed))
 
 
+def check_vhdl_faults(folder):
+    """A word of the ROM, a valid that is always 1, a difference instead of a sum: each is found."""
+    missed, faults = [], 0
+    for i, path in enumerate(sorted(pathlib.Path(ROOT, "luts/tables").glob("*_s8.json"))):
+        for style in ("tree", "rom"):
+            module = Module(path, f"vhdl_fault{i}{style}", style, 1 + STAGES[i % len(STAGES)] % 5, i % 2 == 1)
+            module.emit(folder)
+            source = folder / f"{module.name}.vhd"
+            good = source.read_text()
+            broken = [change_number(good, r" 4 => \d+x\"([0-9a-f])", 16)]
+            broken.append(good.replace("valid_q(1) <= valid_i;", "valid_q(1) <= '1';"))
+            if style == "tree":
+                broken.append(re.sub(r"(sum <= .*) \+ ", r"\1 - ", good))
+            for text in broken:
+                source.write_text(text)
+                faults += 1
+                if text == good or not analyse(folder, f"{module.name}.vhd", f"{module.name}_tb.vhd")[0] or \
+                        run_vhdl_bench(folder, module.name)[0]:
+                    missed.append(f"{module.label}: fault {faults}")
+    tap(faults >= 20 and not missed, f"{faults} wrong texts of VHDL are found", "\n".join(missed))
+
+
 def main():
     for tool in ("iverilog", "verilator", "yosys"):
         if not shutil.which(tool):
@@ -365,6 +422,11 @@ def main():
             check_verilator(folder, modules)
             check_faults(folder)
             check_icarus(folder, modules)
+            if shutil.which("ghdl"):
+                check_ghdl(folder, modules)
+                check_vhdl_faults(folder)
+            else:
+                tap(True, "GHDL # SKIP ghdl is not installed")
     print(f"1..{count}")
     return failures > 0
 
