@@ -4,120 +4,29 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "emit/description.h"
 #include "rtl.h"
+#include "statements.h"
 #include "verilog.h"
-
-/* ---- what parts declare and assign ---- */
-
-static struct declared *new_declared(struct declarations *all, const char *name, size_t length, int bits)
-{
-    if (all->count == all->room) {
-        const int room = 2 * all->room + 64;
-        struct declared *list = realloc(all->list, (size_t)room * sizeof *list);
-        if (!list)
-            return NULL;
-        all->list = list;
-        all->room = room;
-    }
-    struct declared *declared = &all->list[all->count];
-    *declared = (struct declared){.bits = bits};
-    if (length >= sizeof declared->name)
-        return NULL;
-    memcpy(declared->name, name, length);
-    all->count++;
-    return declared;
-}
-
-/* "logic signed [7:0] name;" */
-static bool read_declaration(const char *line, size_t length, struct declarations *all)
-{
-    const char *name = line + strlen("logic "), *end = line + length - 1;
-    int high = 0;
-    const bool is_signed = strncmp(name, "signed ", 7) == 0;
-    name += is_signed ? 7 : 0;
-    if (*name == '[') {
-        high = atoi(name + 1);
-        name = strchr(name, ' ') + 1;
-    }
-    struct declared *declared = new_declared(all, name, (size_t)(end - name), high + 1);
-    if (declared)
-        declared->is_signed = is_signed;
-    return declared != NULL;
-}
-
-static bool begins(const char *line, const char *word)
-{
-    return strncmp(line, word, strlen(word)) == 0;
-}
-
-/* Each line, without blanks in front, of a text. */
-static const char *next_line(const char **text, size_t *length)
-{
-    const char *line = *text + strspn(*text, " ");
-    if (*line == '\0')
-        return NULL;
-    *length = strcspn(line, "\n");
-    *text = line + *length + (line[*length] == '\n');
-    return line;
-}
-
-/* What is only there for lint tools of Verilog. */
-static bool is_unused(const char *line)
-{
-    return begins(line, "logic unused_") || begins(line, "assign unused_");
-}
-
-static bool read_declarations(const struct text *text, struct declarations *all)
-{
-    size_t length;
-    const char *rest = text->bytes;
-    for (const char *line; rest && (line = next_line(&rest, &length)) != NULL;)
-        if (begins(line, "logic ") && !is_unused(line) && !read_declaration(line, length, all))
-            return false;
-    return true;
-}
-
-/* "assign a = ...;" or "assign a[3] = ...;" */
-static bool add_statement(struct text *out, const char *line, size_t length, const struct declarations *all,
-                          struct formulas *formulas)
-{
-    char target[64];
-    const char *name = line + strlen("assign "), *equals = strstr(name, " = ");
-    const size_t name_length = strcspn(name, "[ ");
-    const struct declared *declared = declared_find(all, name, name_length);
-    if (!equals || !declared)
-        return false;
-    if (name[name_length] == '[')
-        snprintf(target, sizeof target, "%s(%d)", declared->name, atoi(name + name_length + 1));
-    else
-        snprintf(target, sizeof target, "%s", declared->name);
-    const char *right = equals + 3;
-    const struct formula *formula = formula_read(right, (size_t)(line + length - 1 - right), all, formulas);
-    return formula && vhdl_add_assignment(out, target, declared, formula);
-}
 
 static int add_part(struct text *out, const struct text *part, const struct declarations *all,
                     struct formulas *formulas, struct diag *diag)
 {
-    size_t length;
+    struct statement s;
     const char *rest = part->bytes;
     if (rest)
         text_add(out, "\n");
-    for (const char *line; rest && (line = next_line(&rest, &length)) != NULL;) {
-        if (begins(line, "//"))
-            text_add(out, "  --%.*s\n", (int)length - 2, line + 2);
-        else if (length == 0)
+    while (rest && statement_next(&rest, all, formulas, &s)) {
+        if (s.kind == STATEMENT_COMMENT)
+            text_add(out, "  --%.*s\n", s.length, s.text);
+        else if (s.kind == STATEMENT_BLANK)
             text_add(out, "\n");
-        else if (begins(line, "assign ") && !is_unused(line) && !add_statement(out, line, length, all, formulas))
-            return diag_set(diag, EXIT_IO, "--format vhdl: no counterpart of \"%.*s\"", (int)length, line);
+        else if (s.kind == STATEMENT_UNKNOWN || !vhdl_add_assignment(out, s.target, s.bit, s.right))
+            return statement_refuse("vhdl", &s, diag);
     }
     return EXIT_DONE;
 }
-
-/* ---- the module ---- */
 
 static void add_entity(struct text *out, const struct module *m)
 {
@@ -195,7 +104,7 @@ static void add_registers(struct text *out, const struct pipeline *p, int stage)
     text_add(out, "\n  process (clk_i)\n  begin\n    if rising_edge(clk_i) then\n");
     if (p->has_enables)
         text_add(out, "      if advance_%d then\n", stage);
-    for (const char *line; (line = next_line(&rest, &length)) != NULL;)
+    for (const char *line; (line = line_next(&rest, &length)) != NULL;)
         text_add(out, "      %s%.*s\n", p->has_enables ? "  " : "", (int)length, line);
     text_add(out, "%s    end if;\n  end process;\n", p->has_enables ? "      end if;\n" : "");
 }
@@ -203,19 +112,8 @@ static void add_registers(struct text *out, const struct pipeline *p, int stage)
 static int add_architecture(struct text *out, const struct module *m, struct declarations *all, struct diag *diag)
 {
     const struct pipeline *p = &m->pipeline;
-    struct declared *x = new_declared(all, "x_i", 3, m->table->in.bits);
-    struct declared *y = new_declared(all, "y_o", 3, m->table->out.bits);
-    bool is_read = x && y;
-    if (is_read) {
-        all->list[0].is_port = all->list[1].is_port = true;
-        all->list[0].is_signed = m->table->in.is_signed;
-    }
-    for (int i = 0; is_read && i <= p->stages; i++) {
-        is_read = read_declarations(&p->declarations[i], all) && read_declarations(&p->parts[i], all);
-        out->failed |= p->parts[i].failed || p->declarations[i].failed || p->moves[i].failed;
-    }
     struct formulas *formulas = malloc(sizeof *formulas);
-    if (!is_read || !formulas) {
+    if (!formulas || statements_declare(m, all, diag) != EXIT_DONE) {
         free(formulas);
         return diag_set(diag, EXIT_IO, "out of memory while writing %s", m->name);
     }

@@ -6,10 +6,9 @@
 #include "base/file.h"
 #include "formula.h"
 
-/* "  target <= ...;". False where the formula means something that has no counterpart here: widths that differ where
- * signs do, a condition within a number. */
-bool vhdl_add_assignment(struct text *out, const char *target, const struct declared *declared,
-                         const struct formula *formula);
+/* "  target <= ...;", or with a bit that is not -1 "  target(3) <= ...;". False where the formula means something that
+ * has no counterpart here: widths that differ where signs do, a condition within a number. */
+bool vhdl_add_assignment(struct text *out, const struct declared *target, int bit, const struct formula *formula);
 
 /* "signed(7 downto 0)", "std_logic" */
 #define VHDL_TYPE_TEXT 48

@@ -403,13 +403,14 @@ static void put_whole(struct writer *w, const struct formula *f, struct form for
     }
 }
 
-bool vhdl_add_assignment(struct text *out, const char *target, const struct declared *declared,
-                         const struct formula *formula)
+bool vhdl_add_assignment(struct text *out, const struct declared *target, int bit, const struct formula *formula)
 {
-    const bool is_part = strchr(target, '(') != NULL;
-    const struct form form = {is_part ? BIT : type_of(declared), is_part ? 1 : declared->bits};
+    const struct form form = {bit >= 0 ? BIT : type_of(target), bit >= 0 ? 1 : target->bits};
     struct writer w = {.out = out};
-    text_add(out, "  %s <= ", target);
+    text_add(out, "  %s", target->name);
+    if (bit >= 0)
+        text_add(out, "(%d)", bit);
+    text_add(out, " <= ");
     for (; formula->kind == FORMULA_CHOICE; formula = formula->third) {
         /* Where they differ in width, the sign of all would widen them. */
         w.failed |=
