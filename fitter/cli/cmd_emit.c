@@ -49,15 +49,16 @@ struct request {
     const struct notation *notation;
     struct emit_options emit;
     const char *output, *depfile;
-    const char *hardware; /* a flag of hardware alone, if one was given */
+    const char *hardware; /* a flag of hardware alone, if one was given; --rtl-style only where no other was */
     bool check, depend;
 };
 
 static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
-    if (rtl_flag_set(name, value, &request->emit.rtl, diag))
-        request->hardware = name;
-    else if (strcmp(name, "--format") == 0)
+    if (rtl_flag_set(name, value, &request->emit.rtl, diag)) {
+        if (!request->hardware || strcmp(request->hardware, "--rtl-style") == 0)
+            request->hardware = name;
+    } else if (strcmp(name, "--format") == 0)
         request->emitter = emitter_find(value);
     else if (strcmp(name, "--profile") == 0)
         return profile_find(name, value, &request->profile, &request->notation, diag);
@@ -196,7 +197,10 @@ static int check_request(const struct request *request, struct diag *diag)
     if (emit->attribute && emit_is_address_space(emit->attribute) && !emit->standalone)
         return diag_set(diag, EXIT_USAGE, "--attribute %s needs --standalone: the runtime reads plain memory alone",
                         emit->attribute);
-    if (request->hardware && !(request->emitter->takes & EMIT_HARDWARE))
+    if (request->hardware && (request->emitter->takes & EMIT_STYLE) && strcmp(request->hardware, "--rtl-style") != 0)
+        return diag_set(diag, EXIT_USAGE, "%s with --format %s: its tool places registers and ports; leave it out",
+                        request->hardware, request->emitter->name);
+    if (request->hardware && !(request->emitter->takes & (EMIT_HARDWARE | EMIT_STYLE)))
         return diag_set(diag, EXIT_USAGE, "%s needs --format sv or another of hardware, not %s", request->hardware,
                         request->emitter->name);
     if (emit->rtl.rom_in_file && (request->emitter->takes & EMIT_ROM_FILE) && !request->output)

@@ -5,6 +5,7 @@
 
 #include "c/c.h"
 #include "data.h"
+#include "hls/hls.h"
 #include "rtl/rtl.h"
 
 #define EMITTER(name, function, takes, summary) {name, summary, takes, function},

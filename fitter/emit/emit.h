@@ -13,6 +13,7 @@ enum {
     EMIT_NAMES = 2,    /* identifiers, as --prefix and --name give them */
     EMIT_HARDWARE = 4, /* the flags of rtl_options */
     EMIT_ROM_FILE = 8, /* with --rom mem: fills options.rom, a second file */
+    EMIT_STYLE = 16,   /* of the flags of rtl_options --rtl-style alone */
 };
 
 struct emitter {
@@ -50,6 +51,8 @@ struct emitter {
       "FuseSoC core of NAME.sv and NAME_tb.sv; with --clock of NAME.sdc, too")                                         \
     F("sdc", emit_sdc, EMIT_NAMES | EMIT_HARDWARE,                                                                     \
       "constraints of the module's clock")                                                                             \
+    F("hls", emit_hls, EMIT_NAMES | EMIT_STYLE,                                                                        \
+      "C++ header for Vitis HLS and Catapult, with widths of ap_int or ac_int, or plain integers")                     \
     F("json", emit_json, EMIT_MANY,                                                                                    \
       "the table as it was read; several tables as one array")                                                         \
     F("csv", emit_csv, 0,                                                                                              \

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct dialect system_verilog = {&identifiers_verilog, "logic", "logic", "always_ff", "logic ", true, false};
-const struct dialect verilog_2005 = {&identifiers_verilog, "wire", "reg", "always", "", false, false};
-const struct dialect vhdl_2008 = {&identifiers_vhdl, "logic", "logic", "", "", true, true};
+const struct dialect system_verilog = {&identifiers_verilog, "logic", "logic", "always_ff", "logic ", true,
+                                       ROM_VERILOG};
+const struct dialect verilog_2005 = {&identifiers_verilog, "wire", "reg", "always", "", false, ROM_VERILOG};
+const struct dialect vhdl_2008 = {&identifiers_vhdl, "logic", "logic", "", "", true, ROM_VHDL};
+const struct dialect hls_cpp = {&identifiers_c, "logic", "logic", "", "", true, ROM_CPP};
 
 void pipeline_free(struct pipeline *pipeline)
 {

@@ -15,18 +15,20 @@
 #include "base/integers.h"
 #include "emit/options.h"
 
-/* What differs between SystemVerilog and Verilog-2005. Parts are written as SystemVerilog for VHDL too, which vhdl.c
- * reads again (formula.h). */
+enum rom_language { ROM_VERILOG, ROM_VHDL, ROM_CPP };
+
+/* What differs between SystemVerilog and Verilog-2005. Parts are written as SystemVerilog for VHDL and C++ too, whose
+ * writers read them again (statements.h). */
 struct dialect {
     const struct identifiers *identifiers;
     const char *net, *variable; /* what `assign` drives, what a clocked block drives */
     const char *clocked;        /* begins a clocked block */
     const char *in_function;    /* the type of a function's result and arguments, with a space behind it */
     bool has_casts;             /* 12'(x) */
-    bool is_vhdl;               /* lookups are written for it */
+    enum rom_language roms;     /* of lookups */
 };
 
-extern const struct dialect system_verilog, verilog_2005, vhdl_2008;
+extern const struct dialect system_verilog, verilog_2005, vhdl_2008, hls_cpp;
 
 /* A value by its range, two's complement where it may be negative, or a vector of bits. */
 struct signal {

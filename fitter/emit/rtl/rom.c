@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define MOST_PARTITIONED 64 /* entries of an array that C++ has in gates, not in a memory */
+
 int rom_make(struct rom *rom, int entries, int width, struct diag *diag)
 {
     *rom = (struct rom){
@@ -44,11 +46,17 @@ int rom_of_outputs(const struct table *table, const struct packed_table *packed,
     return EXIT_DONE;
 }
 
-void rom_add_hex(struct text *out, const struct rom *rom, int entry)
+/* The digits of a word from a lowest one on. */
+static void add_digits(struct text *out, const struct rom *rom, int entry, int lowest, int count)
 {
     const unsigned char *word = rom->words + (size_t)entry * (size_t)rom->stride;
-    for (int digit = (rom->width + 3) / 4 - 1; digit >= 0; digit--)
+    for (int digit = lowest + count - 1; digit >= lowest; digit--)
         text_add(out, "%x", word[digit / 2] >> (digit % 2 ? 4 : 0) & 15);
+}
+
+void rom_add_hex(struct text *out, const struct rom *rom, int entry)
+{
+    add_digits(out, rom, entry, 0, (rom->width + 3) / 4);
 }
 
 /* VHDL: an array has an entry for every address. */
@@ -108,11 +116,42 @@ static void add_array_of_file(struct text *out, const struct rom *rom, const cha
              name);
 }
 
+/* C++: the bits of every word from a lowest one on, 64 at most, as a literal can have them. */
+static void add_cpp_words(struct text *out, const struct rom *rom, const char *name, int lowest)
+{
+    const int bits = rom->width - lowest < 64 ? rom->width - lowest : 64;
+    text_add(out, "    static const Bits<%d> %s[%d] = {", bits, name, rom->entries);
+    for (int i = 0; i < rom->entries; i++) {
+        text_add(out, "%s0x", i % 8 == 0 ? "\n        " : " ");
+        add_digits(out, rom, i, lowest / 4, (bits + 3) / 4);
+        text_add(out, "%s%s", bits > 31 ? "ULL" : "", i + 1 < rom->entries ? "," : "\n    };\n");
+    }
+    if (rom->entries <= MOST_PARTITIONED)
+        text_add(out, "#ifdef __SYNTHESIS__\n#pragma HLS ARRAY_PARTITION variable=%s complete\n#endif\n", name);
+}
+
+static void add_cpp_function(struct text *out, const struct rom *rom, const char *name)
+{
+    text_add(out, "\ninline Bits<%d> %s_rom(unsigned index)\n{\n", rom->width, name);
+    add_cpp_words(out, rom, "words", 0);
+    if (rom->width > 64) {
+        add_cpp_words(out, rom, "upper", 64);
+        text_add(out, "    return shifted_left(as_bits<%d>(upper[index]), 64) | as_bits<%d>(words[index]);\n}\n",
+                 rom->width, rom->width);
+    } else {
+        text_add(out, "    return words[index];\n}\n");
+    }
+}
+
 void rom_add_function(struct text *out, const struct dialect *dialect, const struct rom *rom, const char *name)
 {
     char word[CONSTANT_TEXT], address[CONSTANT_TEXT];
-    if (dialect->is_vhdl) {
+    if (dialect->roms == ROM_VHDL) {
         add_array(out, rom, name);
+        return;
+    }
+    if (dialect->roms == ROM_CPP) {
+        add_cpp_function(out, rom, name);
         return;
     }
     const int digits = (rom->address_bits + 3) / 4;
@@ -133,7 +172,7 @@ void rom_add_memory(struct text *out, const struct dialect *dialect, const struc
                     const char *file)
 {
     char word[CONSTANT_TEXT];
-    if (dialect->is_vhdl) {
+    if (dialect->roms == ROM_VHDL) {
         add_array_of_file(out, rom, name, file);
         return;
     }

@@ -84,19 +84,21 @@ int statements_declare(const struct module *m, struct declarations *all, struct 
     return is_whole ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory for the signals of %s", m->name);
 }
 
-/* "assign a = ...;" or "assign a[3] = ...;" */
+/* "assign a = ...;", "assign a[3] = ...;", "assign unused_a = ^a[...];" */
 static enum statement_kind read_assignment(const char *line, size_t length, const struct declarations *all,
                                            struct formulas *formulas, struct statement *s)
 {
     const char *name = line + strlen("assign "), *equals = strstr(name, " = ");
     const size_t name_length = strcspn(name, "[ ");
-    s->target = declared_find(all, name, name_length);
-    s->bit = name[name_length] == '[' ? atoi(name + name_length + 1) : -1;
-    if (!equals || !s->target)
+    if (!equals)
         return STATEMENT_UNKNOWN;
     const char *right = equals + strlen(" = ");
+    s->target = declared_find(all, name, name_length);
+    s->bit = name[name_length] == '[' ? atoi(name + name_length + 1) : -1;
     s->right = formula_read(right, (size_t)(line + length - 1 - right), all, formulas);
-    return s->right ? STATEMENT_ASSIGNMENT : STATEMENT_UNKNOWN;
+    if (begins(name, "unused_") && s->right && s->right->kind == FORMULA_REDUCED && s->right->first->signal)
+        return STATEMENT_UNUSED;
+    return s->target && s->right ? STATEMENT_ASSIGNMENT : STATEMENT_UNKNOWN;
 }
 
 bool statement_next(const char **rest, const struct declarations *all, struct formulas *formulas, struct statement *s)
@@ -104,7 +106,7 @@ bool statement_next(const char **rest, const struct declarations *all, struct fo
     size_t length;
     for (const char *line; (line = line_next(rest, &length)) != NULL;) {
         *s = (struct statement){.text = line, .length = (int)length};
-        if (begins(line, "logic ") || begins(line, "assign unused_"))
+        if (begins(line, "logic "))
             continue;
         if (begins(line, "//")) {
             s->kind = STATEMENT_COMMENT;

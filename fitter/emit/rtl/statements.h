@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What parts of a module say, line by line, for languages other than Verilog: declarations, comments, assignments. What
- * is there for lint tools of Verilog alone, named unused_*, is passed over. */
+/* What parts of a module say, line by line, for languages other than Verilog: declarations, comments, assignments. */
 #ifndef PWLC_RTL_STATEMENTS_H
 #define PWLC_RTL_STATEMENTS_H
 
@@ -9,7 +8,13 @@
 #include "formula.h"
 #include "module.h"
 
-enum statement_kind { STATEMENT_BLANK, STATEMENT_COMMENT, STATEMENT_ASSIGNMENT, STATEMENT_UNKNOWN };
+enum statement_kind {
+    STATEMENT_BLANK,
+    STATEMENT_COMMENT,
+    STATEMENT_ASSIGNMENT,
+    STATEMENT_UNUSED, /* bits of a signal, right->first->signal, are of no use */
+    STATEMENT_UNKNOWN
+};
 
 struct statement {
     enum statement_kind kind;

@@ -22,7 +22,8 @@ static int add_part(struct text *out, const struct text *part, const struct decl
             text_add(out, "  --%.*s\n", s.length, s.text);
         else if (s.kind == STATEMENT_BLANK)
             text_add(out, "\n");
-        else if (s.kind == STATEMENT_UNKNOWN || !vhdl_add_assignment(out, s.target, s.bit, s.right))
+        else if (s.kind == STATEMENT_UNKNOWN ||
+                 (s.kind == STATEMENT_ASSIGNMENT && !vhdl_add_assignment(out, s.target, s.bit, s.right)))
             return statement_refuse("vhdl", &s, diag);
     }
     return EXIT_DONE;

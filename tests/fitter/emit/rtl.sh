@@ -16,9 +16,11 @@ holds() {
 mkdir files
 
 # The same bytes on standard output, in a file, and every time; they name no file and no day.
-for format in sv v vhdl sv-tb vhdl-tb mem coe mif core sdc; do
-    expect_status 0 emit sigmoid.json --format "$format" --clock 4 -o files/once
-    expect_status 0 emit sigmoid.json --format "$format" --clock 4 && cp ../out files/again
+for format in hls sv v vhdl sv-tb vhdl-tb mem coe mif core sdc; do
+    clock=(--clock 4)
+    [ "$format" != hls ] || clock=()
+    expect_status 0 emit sigmoid.json --format "$format" "${clock[@]}" -o files/once
+    expect_status 0 emit sigmoid.json --format "$format" "${clock[@]}" && cp ../out files/again
     holds "$format: stdout and -o agree" cmp files/once files/again
     holds "$format: nothing of the machine" bash -c "! grep -nE 'json|$(hostname)|/tmp|once' files/once"
 done
@@ -96,6 +98,15 @@ for name in Signal a__b _a a_ resize; do
 done
 expect_status 0 emit tanh.json --format sv --name a__b
 expect_error 2 '--rom mem needs -o' emit sigmoid.json --format vhdl --rom mem
+
+# C++ for high-level synthesis: a style, and nothing that its tool decides.
+expect_status 0 emit sigmoid.json --format hls --rtl-style barrel --name squash && expect_line '//   style       barrel, .*' ../out hls
+expect_line 'inline squash_hls::out_t squash_eval\(squash_hls::in_t x_i\)' ../out hls
+for flags in '--stages 2' '--rtl-style tree --stages 2' '--stages 2 --rtl-style tree' '--rtl-handshake ready' '--rom mem' '--clock 5'; do
+    # shellcheck disable=SC2086
+    expect_error 2 'with --format hls: its tool places registers and ports' emit sigmoid.json --format hls $flags
+done
+expect_error 2 'not a C identifier' emit sigmoid.json --format hls --name class
 
 # Refusals.
 expect_error 2 '--rom mem needs -o' emit sigmoid.json --format sv --rom mem

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hardware that pwlc emits for drawn tables, in four tools. Every kind of table (storage case, form, rounding, fold,
+"""Hardware that pwlc emits for drawn tables, in five tools. Every kind of table (storage case, form, rounding, fold,
 reduction, sign, left shifts) meets every style, number of stages and handshake:
 
   Icarus     the emitted bench, with its gaps, waits and reset
   Verilator  -Wall without a message; then every code up to 16 bits, beyond it the starts and drawn codes, against the
              emitted C header
   GHDL       the same modules in VHDL, by their emitted bench
+  C++        the same without registers, for high-level synthesis, against the emitted C header
   yosys      reads all of it, and finds no loop and no conflict
 
 And a number of the bench or of the module that is another one is found. TAP. With PWL_TEST_LONG=1 more tables, each in
@@ -351,6 +352,97 @@ def compare(folder, verilated, modules):
     return int(lines[0].split()[0]) if same else 0
 
 
+HLS_MAIN = """
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+namespace c {{
+{c_includes}
+}}
+{includes}
+struct module {{
+    const char *label;
+    int bits;
+    int64_t (*eval)(uint32_t pattern), (*expected)(uint32_t pattern);
+    std::vector<uint32_t> listed;
+}};
+#if defined(PWL_HLS_AP_INT) || defined(PWL_HLS_AC_INT)
+template <int N, bool S> static int64_t value(sized<N, S> v) {{ return (int64_t)v.v; }}
+#else
+static int64_t value(int64_t v) {{ return v; }}
+#endif
+static const std::vector<module> modules = {{
+{rows}
+}};
+int main()
+{{
+    uint64_t compared = 0;
+    for (const module &m : modules) {{
+        const uint64_t count = m.listed.empty() ? uint64_t(1) << m.bits : m.listed.size() + {drawn};
+        int bad = 0;
+        for (uint64_t k = 0; k < count; k++) {{
+            uint32_t v = uint32_t(k) * 0x9e3779b1u;
+            v = (v ^ v >> 15) * 0x846ca68bu;
+            const uint32_t pattern = m.listed.empty() ? uint32_t(k) : k < m.listed.size() ? m.listed[k]
+                : (v ^ v >> 16) & uint32_t((uint64_t(1) << m.bits) - 1);
+            compared++;
+            if (m.eval(pattern) != m.expected(pattern) && !bad++)
+                std::printf("%s: pattern %u gives %lld, C gives %lld\\n", m.label, pattern,
+                            (long long)m.eval(pattern), (long long)m.expected(pattern));
+        }}
+    }}
+    std::printf("%llu compared\\n", (unsigned long long)compared);
+    return 0;
+}}
+"""
+
+
+def check_hls(folder, modules):
+    """With plain integers, and with stand-ins of ap_int and ac_int, in parts that a compiler takes in one piece."""
+    made, refused = [], []
+    for module in modules:
+        status, text = call(PWLC, "emit", str(module.path), "--format", "hls", "--name", "h" + module.name, "--rtl-style",
+                            module.style, "-o", str(folder / f"{module.name}.hpp"))
+        if status == 2 and "words of" in text:
+            refused.append(module.label)
+        elif status:
+            tap(False, f"--format hls: {module.label}", text)
+        else:
+            made.append(module)
+    tap(len(refused) <= len(modules) // 16, f"C++: {len(made)} headers, {len(refused)} with words that are too long",
+        "\n".join(refused))
+    # The two stand-ins are the same class: of one, every fourth header.
+    for mode, part in (("PLAIN", made), ("PWL_HLS_AP_INT", made), ("PWL_HLS_AC_INT", made[::4])):
+        compared = sum(compare_hls(folder, part[first:first + 50], mode) for first in range(0, len(part), 50))
+        tap(compared > 1000 * len(part), f"C++, {mode}: {compared} outputs compared with the C headers")
+
+
+def compare_hls(folder, modules, mode):
+    rows = []
+    for module in modules:
+        number, tensor = module.name, module.table["in"]
+        listed = ", ".join(f"{code}u" for code in module.codes() or [])
+        code = extend(tensor, "p")
+        rows.append(f'    {{"{module.label}", {module.bits}, [](uint32_t p) -> int64_t '
+                    f'{{ return value(h{number}_eval(h{number}_hls::in_t({code}))); }}, [](uint32_t p) -> int64_t '
+                    f'{{ return c::{number}_eval({code}); }}, {{{listed}}}}},')
+    (folder / "hls.cpp").write_text(HLS_MAIN.format(
+        c_includes="\n".join(f'#include "{module.name}.h"' for module in modules),
+        includes="\n".join(f'#include "{module.name}.hpp"' for module in modules), rows="\n".join(rows), drawn=DRAWN))
+    stand_ins = str(pathlib.Path(ROOT, "tests/fitter/emit/hls"))
+    status, text = call("c++", "-std=c++11", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D" + mode, "-I", stand_ins,
+                        "-o", "hls", "hls.cpp", cwd=folder)
+    if status or text:
+        tap(False, f"C++, {mode}: compiles without a message", text)
+        return 0
+    status, text = call(str(folder / "hls"))
+    lines = text.splitlines()
+    if status or len(lines) != 1:
+        tap(False, f"C++, {mode}", text)
+        return 0
+    return int(lines[0].split()[0])
+
+
 # -- What must be found -------------------------------------------------------------------------------------------------
 
 def change_number(text, pattern, base, bit=1):
@@ -422,6 +514,7 @@ def main():
             check_verilator(folder, modules)
             check_faults(folder)
             check_icarus(folder, modules)
+            check_hls(folder, modules)
             if shutil.which("ghdl"):
                 check_ghdl(folder, modules)
                 check_vhdl_faults(folder)
