@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/number.h"
 #include "command.h"
 #include "row_operator.h"
 #include "emit/emit.h"
@@ -33,6 +34,8 @@ static const struct option_info options[] = {
     {"--rtl-handshake", "valid|ready",
      "sv: valid alone (default), or with ready, by which a receiver holds codes back"},
     {"--rom", "inline|mem", "sv: the words in the module (default), or in a file NAME.mem beside it"},
+    {"--loadable", "N",
+     "sv, sv-tb, mem, loader: a module of N segments whose table is written at run time, or read from a file"},
     {"--clock", "NS", "sdc, core: the clock's period in nanoseconds"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
@@ -53,12 +56,25 @@ struct request {
     bool check, depend;
 };
 
+static void set_loadable(const char *value, int *loadable, struct diag *diag)
+{
+    int64_t words;
+    if (number_integer(value, strlen(value), &words) != NUMBER_OK || words < 2 || words > RTL_MAX_LOADABLE ||
+        (words & (words - 1)) != 0)
+        diag_set(diag, EXIT_USAGE, "--loadable %.40s: must be a number of segments, a power of two from 2 to %d", value,
+                 RTL_MAX_LOADABLE);
+    else
+        *loadable = (int)words;
+}
+
 static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
     if (rtl_flag_set(name, value, &request->emit.rtl, diag)) {
         if (!request->hardware || strcmp(request->hardware, "--rtl-style") == 0)
             request->hardware = name;
-    } else if (strcmp(name, "--format") == 0)
+    } else if (strcmp(name, "--loadable") == 0)
+        set_loadable(value, &request->emit.rtl.loadable, diag);
+    else if (strcmp(name, "--format") == 0)
         request->emitter = emitter_find(value);
     else if (strcmp(name, "--profile") == 0)
         return profile_find(name, value, &request->profile, &request->notation, diag);
@@ -84,12 +100,13 @@ static int set_option(struct request *request, const char *name, const char *val
 static int check_profile(const struct request *request, struct diag *diag)
 {
     const struct emit_options *emit = &request->emit;
-    const char *flag = request->emitter   ? "--format"
-                       : emit->standalone ? "--standalone"
-                       : emit->prefix     ? "--prefix"
-                       : emit->name       ? "--name"
-                       : emit->attribute  ? "--attribute"
-                                          : request->hardware;
+    const char *flag = request->emitter     ? "--format"
+                       : emit->standalone   ? "--standalone"
+                       : emit->prefix       ? "--prefix"
+                       : emit->name         ? "--name"
+                       : emit->attribute    ? "--attribute"
+                       : emit->rtl.loadable ? "--loadable"
+                                            : request->hardware;
     if (flag)
         return diag_set(diag, EXIT_USAGE, "%s with --profile %s, which is a format of its own; leave one out", flag,
                         request->profile->name);
@@ -197,6 +214,12 @@ static int check_request(const struct request *request, struct diag *diag)
     if (emit->attribute && emit_is_address_space(emit->attribute) && !emit->standalone)
         return diag_set(diag, EXIT_USAGE, "--attribute %s needs --standalone: the runtime reads plain memory alone",
                         emit->attribute);
+    if (emit->rtl.loadable && !(request->emitter->takes & EMIT_LOADABLE))
+        return diag_set(diag, EXIT_USAGE, "--loadable needs --format sv, sv-tb, mem or loader, not %s",
+                        request->emitter->name);
+    if (emit->rtl.loadable && request->hardware)
+        return diag_set(diag, EXIT_USAGE, "%s with --loadable, whose module is of one kind; leave one out",
+                        request->hardware);
     if (request->hardware && (request->emitter->takes & EMIT_STYLE) && strcmp(request->hardware, "--rtl-style") != 0)
         return diag_set(diag, EXIT_USAGE, "%s with --format %s: its tool places registers and ports; leave it out",
                         request->hardware, request->emitter->name);

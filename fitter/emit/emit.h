@@ -9,11 +9,12 @@
 
 /* What an emitter takes. */
 enum {
-    EMIT_MANY = 1,     /* several tables */
-    EMIT_NAMES = 2,    /* identifiers, as --prefix and --name give them */
-    EMIT_HARDWARE = 4, /* the flags of rtl_options */
-    EMIT_ROM_FILE = 8, /* with --rom mem: fills options.rom, a second file */
-    EMIT_STYLE = 16,   /* of the flags of rtl_options --rtl-style alone */
+    EMIT_MANY = 1,      /* several tables */
+    EMIT_NAMES = 2,     /* identifiers, as --prefix and --name give them */
+    EMIT_HARDWARE = 4,  /* the flags of rtl_options */
+    EMIT_ROM_FILE = 8,  /* with --rom mem: fills options.rom, a second file */
+    EMIT_STYLE = 16,    /* of the flags of rtl_options --rtl-style alone */
+    EMIT_LOADABLE = 32, /* --loadable */
 };
 
 struct emitter {
@@ -31,22 +32,24 @@ struct emitter {
       "C header with const tables for the runtime, or --standalone with its own evaluation")                           \
     F("cuda", emit_cuda, EMIT_MANY | EMIT_NAMES,                                                                       \
       "C header with its own evaluation, for .cu files and any C or C++")                                              \
-    F("sv", emit_sv, EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE,                                                       \
+    F("sv", emit_sv, EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE | EMIT_LOADABLE,                                       \
       "SystemVerilog module, for iverilog, Verilator and yosys")                                                       \
     F("v", emit_v, EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE,                                                         \
       "the same module in Verilog-2005")                                                                               \
-    F("vhdl", emit_vhdl, EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE,                                                    \
+    F("vhdl", emit_vhdl, EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE,                                                   \
       "the same module in VHDL-2008, for GHDL and synthesis")                                                          \
-    F("sv-tb", emit_sv_bench, EMIT_NAMES | EMIT_HARDWARE,                                                              \
+    F("sv-tb", emit_sv_bench, EMIT_NAMES | EMIT_HARDWARE | EMIT_LOADABLE,                                              \
       "bench that checks the module of the same flags")                                                                \
     F("vhdl-tb", emit_vhdl_bench, EMIT_NAMES | EMIT_HARDWARE,                                                          \
       "the same in VHDL-2008")                                                                                         \
-    F("mem", emit_mem, EMIT_NAMES | EMIT_HARDWARE,                                                                     \
+    F("mem", emit_mem, EMIT_NAMES | EMIT_HARDWARE | EMIT_LOADABLE,                                                     \
       "the words of the module's ROM, for $readmemh")                                                                  \
     F("coe", emit_coe, EMIT_NAMES | EMIT_HARDWARE,                                                                     \
       "the same for Xilinx's memory generator")                                                                        \
     F("mif", emit_mif, EMIT_NAMES | EMIT_HARDWARE,                                                                     \
       "the same for Intel's")                                                                                          \
+    F("loader", emit_loader, EMIT_NAMES | EMIT_LOADABLE,                                                               \
+      "C header that checks a table and makes words of it for the module of --loadable")                               \
     F("core", emit_core, EMIT_NAMES | EMIT_HARDWARE,                                                                   \
       "FuseSoC core of NAME.sv and NAME_tb.sv; with --clock of NAME.sdc, too")                                         \
     F("sdc", emit_sdc, EMIT_NAMES | EMIT_HARDWARE,                                                                     \

@@ -26,6 +26,7 @@ enum rtl_style rtl_style_parse(const char *name); /* one of RTL_STYLES */
 #define EMIT_NAME_SIZE 128
 #define ROM_FILE_SIZE (EMIT_NAME_SIZE + 8)
 
+#define RTL_MAX_LOADABLE 256
 #define RTL_MAX_STAGES 24
 #define RTL_DEFAULT_STAGES 1
 
@@ -34,6 +35,7 @@ struct rtl_options {
     int stages;       /* registers from input to output, 0..RTL_MAX_STAGES */
     bool has_ready;   /* valid and ready instead of valid alone */
     bool rom_in_file; /* a .mem file instead of a case */
+    int loadable;     /* segments of a module whose table is written at run time, a power of two; 0: it has its own */
     double clock_ns;  /* sdc: the clock's period; 0: not given */
 };
 

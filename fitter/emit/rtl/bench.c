@@ -187,24 +187,54 @@ static void add_constants(struct text *out, const struct module *m, const struct
              m->stages, codes->count, first_codes(codes), hashes[0], hashes[1], bits.gap, bits.wait, m->has_ready);
 }
 
+/* Of a module whose table is written over its port. */
+static void add_words(struct text *out, const struct module *m)
+{
+    text_add(out,
+             "  logic write = 1'b0;\n  logic [%d:0] address = 0;\n  logic [%d:0] word = 0;\n"
+             "  logic [%d:0] words [0:%d];\n  initial begin\n",
+             m->rom.address_bits - 1, m->rom.width - 1, m->rom.width - 1, m->rom.entries - 1);
+    for (int i = 0; i < m->rom.entries; i++) {
+        text_add(out, "    words[%d] = %d'h", i, m->rom.width);
+        rom_add_hex(out, &m->rom, i);
+        text_add(out, ";\n");
+    }
+    text_add(out, "  end\n");
+}
+
 static void add_signals(struct text *out, const struct module *m)
 {
     const struct tensor *in = &m->table->in, *y = &m->table->out;
     const char *x_sign = in->is_signed ? "signed " : "", *y_sign = y->is_signed ? "signed " : "";
+    text_add(out, "\n");
+    if (m->loadable > 0)
+        add_words(out, m);
     text_add(out,
-             "\n  logic clk = 1'b0, rst_n = 1'b0;\n"
+             "  logic clk = 1'b0, rst_n = 1'b0;\n"
              "  logic valid_in = 1'b0, valid_out, ready_in = 1'b1, ready_out;\n"
              "  logic %s[%d:0] x = '0;\n"
              "  logic %s[%d:0] y;\n"
              "  %s dut (\n"
              "    .clk_i(clk), .rst_ni(rst_n), .valid_i(valid_in), .x_i(x), .valid_o(valid_out), .y_o(y)%s\n  );\n",
              x_sign, in->bits - 1, y_sign, y->bits - 1, m->name,
-             m->has_ready ? ",\n    .ready_o(ready_out), .ready_i(ready_in)" : "");
+             m->has_ready      ? ",\n    .ready_o(ready_out), .ready_i(ready_in)"
+             : m->loadable > 0 ? ",\n    .write_i(write), .address_i(address), .word_i(word)"
+                               : "");
     if (!m->has_ready)
         text_add(out, "  assign ready_out = 1'b1;\n");
     text_add(out, "  logic signed [63:0] place_x, wide_y;\n  assign place_x = %s;\n  assign wide_y = %s;\n",
              in->is_signed ? "64'(code_at(received))" : "$signed({1'b0, 63'(code_at(received))})",
              y->is_signed ? "64'(y)" : "$signed({1'b0, 63'(y)})");
+}
+
+static void add_loading(struct text *out, const struct module *m)
+{
+    text_add(out,
+             "    write = 1'b1;\n"
+             "    for (integer i = 0; i < %d; i = i + 1) begin\n"
+             "      address = %d'(i);\n      word = words[i];\n      @(negedge clk);\n    end\n"
+             "    write = 1'b0;\n",
+             m->rom.entries, m->rom.address_bits);
 }
 
 static const char stream[] =
@@ -281,19 +311,20 @@ static const char stream[] =
     "  end\n"
     "\n"
     "  // A reset in the middle, between two edges of the clock.\n"
-    "  initial begin\n"
-    "    repeat (3) @(negedge clk);\n"
-    "    rst_n = 1'b1;\n"
-    "    running = 1'b1;\n"
-    "    while (received < LAST / 2) @(negedge clk);\n"
-    "    running = 1'b0;\n"
-    "    rst_n = 1'b0;\n"
-    "    #1 if (LATENCY > 0 && valid_out !== 1'b0) $fatal(1, \"%m: valid_o during reset\");\n"
-    "    repeat (2) @(negedge clk);\n"
-    "    rst_n = 1'b1;\n"
-    "    running = 1'b1;\n"
-    "  end\n"
-    "endmodule\n";
+    "  initial begin\n";
+
+static const char reset[] = "    repeat (3) @(negedge clk);\n"
+                            "    rst_n = 1'b1;\n"
+                            "    running = 1'b1;\n"
+                            "    while (received < LAST / 2) @(negedge clk);\n"
+                            "    running = 1'b0;\n"
+                            "    rst_n = 1'b0;\n"
+                            "    #1 if (LATENCY > 0 && valid_out !== 1'b0) $fatal(1, \"%m: valid_o during reset\");\n"
+                            "    repeat (2) @(negedge clk);\n"
+                            "    rst_n = 1'b1;\n"
+                            "    running = 1'b1;\n"
+                            "  end\n"
+                            "endmodule\n";
 
 static int write_bench(struct text *out, const struct module *m, const struct emit_options *options, struct diag *diag)
 {
@@ -319,6 +350,9 @@ static int write_bench(struct text *out, const struct module *m, const struct em
     add_codes(out, &codes);
     add_signals(out, m);
     text_add(out, "%s", stream);
+    if (m->loadable > 0)
+        add_loading(out, m);
+    text_add(out, "%s", reset);
     free(codes.listed);
     return EXIT_DONE;
 }

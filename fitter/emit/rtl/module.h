@@ -15,6 +15,7 @@ struct module {
     enum rtl_style style; /* not auto */
     int stages;
     bool has_ready, rom_in_file;
+    int loadable;          /* words that are written at run time; 0: the table is the module's own */
     struct rom rom;        /* of outputs, or of segments; no words where there is none */
     const char *rom_name;  /* "output", "word" */
     struct text layout;    /* what the bits of its words are */

@@ -25,6 +25,10 @@ int emit_coe(const struct table *const *tables, int count, const struct emit_opt
 int emit_mif(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
              struct diag *diag);
 
+/* The C side of --loadable. */
+int emit_loader(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+                struct diag *diag);
+
 int emit_core(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
               struct diag *diag);
 int emit_sdc(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
