@@ -21,6 +21,8 @@ static const struct option_info options[] = {
     {"--stages", "N", "registers of the module, 0 to 24; 1 by default"},
     {"--rtl-handshake", "valid|ready", "of the module, as for emit"},
     {"--simulator", VERIFY_SIMULATORS, "what runs sv; verilator (default) calls the standalone header beside it"},
+    {"--wave", "FILE.vcd|FILE.fst",
+     "write every signal of the simulation of sv or vhdl, where one of them is verified"},
     {"--prove", NULL, "inputs to 8 bits: yosys proves the module equal at every code; all: it has no feedback"},
     {"--exhaustive", NULL, "every code of inputs of more than 16 bits too"},
     {"--inject", NULL, "build from a table with one wrong bit, which must be found: exit 3 with the code"},
@@ -115,6 +117,15 @@ static int verify_table(struct request *request, struct diag *diag)
     return diag->code;
 }
 
+static int set_wave(const char *value, const char **wave, struct diag *diag)
+{
+    const size_t length = strlen(value);
+    *wave = value;
+    if (length < 5 || (strcmp(value + length - 4, ".vcd") != 0 && strcmp(value + length - 4, ".fst") != 0))
+        return diag_set(diag, EXIT_USAGE, "--wave %s: must be a file that ends with .vcd or .fst", value);
+    return EXIT_DONE;
+}
+
 static int set_option(void *to, const char *name, const char *value, struct diag *diag)
 {
     struct request *request = to;
@@ -126,6 +137,8 @@ static int set_option(void *to, const char *name, const char *value, struct diag
     }
     if (strcmp(name, "--simulator") == 0)
         request->verification.simulator = value;
+    else if (strcmp(name, "--wave") == 0)
+        return set_wave(value, &request->verification.wave, diag);
     else if (strcmp(name, "--prove") == 0)
         request->prove = true;
     else if (strcmp(name, "--exhaustive") == 0)
@@ -158,6 +171,9 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     if (request->verification.simulator && !names_target(request->against, "sv"))
         return diag_set(diag, EXIT_USAGE, "--simulator %s: runs the target sv, which --against does not name",
                         request->verification.simulator);
+    if (request->verification.wave && names_target(request->against, "sv") == names_target(request->against, "vhdl"))
+        return diag_set(diag, EXIT_USAGE, "--wave %s: --against must name one of sv and vhdl, which are simulated",
+                        request->verification.wave);
     if (!request->verification.simulator)
         request->verification.simulator = DEFAULT_SIMULATOR;
     return EXIT_DONE;

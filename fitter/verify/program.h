@@ -15,7 +15,8 @@
 struct program {
     const struct table *table;           /* what is emitted: the verified table, or that with a fault */
     char folder[SCRATCH_PATH_SIZE];      /* where it is built and run */
-    const char *argv[6];                 /* to run it, in the folder; ends with null */
+    const char *wave;                    /* in the folder, "wave.vcd" or "wave.fst"; null: none */
+    const char *argv[8];                 /* to run it, in the folder; ends with null */
     const char *names[ANSWERS_MOST + 1]; /* of its values for a code; ends with null */
     char tools[80];                      /* that built it, with versions */
 };
@@ -37,6 +38,12 @@ int sv_program(const struct verification *verification, struct program *program,
  * alone. The claim and the tools go into the verdict. Exit 3 when it is not so. */
 int prove(const struct verification *verification, const struct table *table, struct verdict *verdict,
           struct diag *diag);
+
+/* The file of waves: whether it can be written, before a simulation, whose waves lie in the folder; and its bytes, behind
+ * one that came to an end or not. */
+int wave_begin(const char *path, struct program *program, struct diag *diag);
+bool wave_is_fst(const struct program *program);
+int wave_end(const char *path, const struct program *program, struct diag *diag);
 
 /* Emits program->table in a format of emitters[] into a file of the folder. */
 int program_emit(const struct program *program, const char *format, const struct emit_options *options,

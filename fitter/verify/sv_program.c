@@ -26,7 +26,17 @@ static void add_cpp(struct text *out, const struct verification *verification, c
 {
     const struct tensor *const in = &program->table->in, *const result = &program->table->out;
     const bool has_ready = verification->emit->rtl.has_ready;
+    char opening[200] = "";
     text_add(out, "#include \"V" PROGRAM_NAME ".h\"\n");
+    if (program->wave) {
+        const bool is_fst = wave_is_fst(program);
+        text_add(out, "#include \"verilated_%s_c.h\"\nstatic Verilated%sC *waves;\nstatic uint64_t now;\n",
+                 is_fst ? "fst" : "vcd", is_fst ? "Fst" : "Vcd");
+        snprintf(opening, sizeof opening,
+                 "    Verilated::traceEverOn(true);\n    waves = new Verilated%sC;\n"
+                 "    module->trace(waves, 99);\n    waves->open(\"%s\");\n",
+                 is_fst ? "Fst" : "Vcd", program->wave);
+    }
     program_add_main(out, program);
     text_add(out,
              "#include <stdlib.h>\n"
@@ -48,11 +58,13 @@ static void add_cpp(struct text *out, const struct verification *verification, c
              "{\n"
              "    module->clk_i = clock;\n"
              "    module->eval();\n"
+             "%s"
              "}\n"
              "\n"
              "static void begin(void)\n"
              "{\n"
              "    module = new V" PROGRAM_NAME ";\n"
+             "%s"
              "    module->rst_ni = 0;\n"
              "    module->valid_i = 0;\n"
              "    half_cycle(0);\n"
@@ -74,6 +86,7 @@ static void add_cpp(struct text *out, const struct verification *verification, c
              "        }\n"
              "        module->valid_i = gives;\n"
              "        module->x_i = (uint32_t)x[sent < filled ? sent : 0] & UINT32_C(0x%" PRIx64 ");\n",
+             program->wave ? "    waves->dump(now++);\n" : "", program->wave ? opening : "",
              UINT64_C(0xffffffff) >> (32 - in->bits));
     if (has_ready)
         text_add(out, "        takes = !pause_here();\n"
@@ -91,18 +104,22 @@ static void add_cpp(struct text *out, const struct verification *verification, c
              "    }\n"
              "    for (size_t k = 0; k < filled; k++)\n"
              "        y[k][1] = " PROGRAM_NAME "_eval((in_t)x[k]);\n"
+             "%s"
              "}\n",
              result->is_signed ? INT64_C(1) << (result->bits - 1) : 0,
-             result->is_signed ? INT64_C(1) << (result->bits - 1) : 0);
+             result->is_signed ? INT64_C(1) << (result->bits - 1) : 0,
+             program->wave ? "    if (filled < PIECE)\n        waves->close();\n" : "");
 }
 
 static int verilator_program(const struct verification *verification, struct program *program, struct diag *diag)
 {
     /* A long run is worth a slower build. */
     const char *const optimise = verification->exhaustive && program->table->in.bits > 20 ? "-O2" : "-O0";
-    const char *const argv[] = {
-        "verilator", "--cc",         "--exe",      "--build", "-Wall",   "-CFLAGS",          optimise,   "--Mdir",
-        "objects",   "--top-module", PROGRAM_NAME, "-o",      "program", PROGRAM_NAME ".sv", "main.cpp", NULL};
+    const char *const trace = !program->wave ? NULL : wave_is_fst(program) ? "--trace-fst" : "--trace";
+    const char *const argv[] = {"verilator",  "--cc",   "--exe",   "--build",          "-Wall",
+                                "-CFLAGS",    optimise, "--Mdir",  "objects",          "--top-module",
+                                PROGRAM_NAME, "-o",     "program", PROGRAM_NAME ".sv", "main.cpp",
+                                trace,        NULL};
     const struct emit_options header = {.name = PROGRAM_NAME, .standalone = true};
     struct text text = {0};
     char version[TOOL_VERSION_SIZE];
@@ -123,11 +140,13 @@ static int verilator_program(const struct verification *verification, struct pro
 
 static void add_bench(struct text *out, const struct verification *verification, const struct program *program)
 {
+    char waves[80] = "";
     const struct tensor *const in = &program->table->in, *const result = &program->table->out;
     const bool has_ready = verification->emit->rtl.has_ready;
     text_add(out,
              "module bench;\n"
-             "  localparam integer STDIN = 32'h8000_0000, STDOUT = 32'h8000_0001;\n"
+             "  localparam integer STDIN = 32'h8000_0000;\n"
+             "  integer to = %s;\n"
              "  reg clk = 0, reset_n = 0, gives = 0, takes = 1;\n"
              "  reg [%d:0] x = 0;\n"
              "  wire is_valid;\n"
@@ -135,10 +154,13 @@ static void add_bench(struct text *out, const struct verification *verification,
              "  wire %s[%d:0] y;\n"
              "  " PROGRAM_NAME " dut (.clk_i(clk), .rst_ni(reset_n), .valid_i(gives), .x_i(x), .valid_o(is_valid),\n"
              "    %s.y_o(y));\n",
-             in->bits - 1, result->is_signed ? "signed " : "", result->bits - 1,
+             program->wave ? "$fopen(\"/dev/fd/3\", \"wb\")" : "32'h8000_0001", in->bits - 1,
+             result->is_signed ? "signed " : "", result->bits - 1,
              has_ready ? ".ready_i(takes), .ready_o(is_taken), " : "");
     if (!has_ready)
         text_add(out, "  assign is_taken = 1;\n");
+    if (program->wave)
+        snprintf(waves, sizeof waves, "    $dumpfile(\"%s\");\n    $dumpvars(0, bench);\n", program->wave);
     text_add(out,
              "  reg signed [63:0] first, count, value;\n"
              "  reg [63:0] sent = 0, received = 0, last = 0;\n"
@@ -154,7 +176,7 @@ static void add_bench(struct text *out, const struct verification *verification,
              "      if (is_valid && takes) begin\n"
              "        if (^y === 1'bx) $fatal(1, \"y_o has unknown bits\");\n"
              "        value = y;\n"
-             "        $fwrite(STDOUT, \"%%u\", value);\n"
+             "        $fwrite(to, \"%%u\", value);\n"
              "        received = received + 1;\n"
              "        cycles = 0;\n"
              "      end\n"
@@ -170,6 +192,7 @@ static void add_bench(struct text *out, const struct verification *verification,
              "    #1 clk = 1;\n"
              "    #1 clk = 0;\n"
              "    reset_n = 1;\n"
+             "%s"
              "    got = $fscanf(STDIN, \"%%d %%d\", first, count);\n"
              "    while (got == 2) begin\n"
              "      last = sent;\n"
@@ -186,7 +209,7 @@ static void add_bench(struct text *out, const struct verification *verification,
              "    $finish(0);\n"
              "  end\n"
              "endmodule\n",
-             has_ready ? "state[28:26] != 0" : "1", in->bits - 1);
+             has_ready ? "state[28:26] != 0" : "1", waves, in->bits - 1);
 }
 
 static int iverilog_program(const struct verification *verification, struct program *program, struct diag *diag)
@@ -202,6 +225,12 @@ static int iverilog_program(const struct verification *verification, struct prog
     program->argv[0] = "vvp";
     program->argv[1] = "-n";
     program->argv[2] = "program.vvp";
+    if (program->wave) { /* which vvp tells of on its standard output */
+        program->argv[0] = "sh";
+        program->argv[1] = "-c";
+        program->argv[2] =
+            wave_is_fst(program) ? "exec vvp -n program.vvp -fst 3>&1 >&2" : "exec vvp -n program.vvp 3>&1 >&2";
+    }
     add_bench(&text, verification, program);
     if (scratch_write(program->folder, "bench.sv", &text, diag))
         return diag->code;

@@ -16,6 +16,7 @@ struct verification {
     const char *simulator;             /* one of VERIFY_SIMULATORS */
     bool exhaustive;                   /* all codes of inputs beyond 16 bits too */
     bool inject;                       /* from a table with one wrong bit */
+    const char *wave;                  /* file that takes every signal of the simulation, .vcd or .fst; null: none */
     double limit_s;                    /* of each program */
 };
 

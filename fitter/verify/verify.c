@@ -16,10 +16,11 @@ static const struct target {
     int (*bits)(const struct table *table);
     int (*build)(const struct verification *verification, struct program *program,
                  struct diag *diag); /* null: proven */
+    bool simulates;
 } targets[] = {
-    {"c", c_program_bits, c_program},       {"standalone", c_program_bits, standalone_program},
-    {"sv", sv_program_bits, sv_program},    {"vhdl", sv_program_bits, vhdl_program},
-    {"cuda", c_program_bits, cuda_program}, {VERIFY_PROOF, sv_program_bits, NULL},
+    {"c", c_program_bits, c_program, false},       {"standalone", c_program_bits, standalone_program, false},
+    {"sv", sv_program_bits, sv_program, true},     {"vhdl", sv_program_bits, vhdl_program, true},
+    {"cuda", c_program_bits, cuda_program, false}, {VERIFY_PROOF, sv_program_bits, NULL, false},
 };
 
 /* Counts what arrives. */
@@ -75,10 +76,15 @@ static int build_and_run(const struct target *target, const struct verification 
 {
     struct program program = {.table = table};
     int code = scratch_folder(program.folder, diag);
+    const char *const wave = target->simulates ? verification->wave : NULL;
+    if (code == EXIT_DONE && wave)
+        code = wave_begin(wave, &program, diag);
     if (code == EXIT_DONE)
         code = target->build(verification, &program, diag);
     memcpy(verdict->tools, program.tools, sizeof verdict->tools);
-    return code == EXIT_DONE ? run(verification, &program, runs, verdict, diag) : code;
+    if (code == EXIT_DONE)
+        code = run(verification, &program, runs, verdict, diag);
+    return program.wave ? wave_end(wave, &program, diag) : code;
 }
 
 /* The fault is chosen at the codes that are visited in any case: to visit all of a wide input for each bit that might

@@ -148,6 +148,8 @@ int vhdl_program(const struct verification *verification, struct program *progra
     snprintf(program->tools, sizeof program->tools, "ghdl %s", version);
     program->names[0] = "the module";
     memcpy(program->argv, run, sizeof run);
+    if (program->wave) /* behind the last but the null */
+        program->argv[sizeof run / sizeof *run - 1] = wave_is_fst(program) ? "--fst=wave.fst" : "--vcd=wave.vcd";
     add_bench(&text, verification);
     if (scratch_write(program->folder, "bench.vhd", &text, diag) ||
         tool_run(analyse, program->folder, verification->limit_s, NULL, diag))

@@ -81,6 +81,47 @@ if command -v ghdl >/dev/null; then
     verifies 0 vhdl '4 codes, 0 mismatches, .*' smallest.json --against vhdl
     finds vhdl narrow.json
 fi
+# Waves: of every signal of the module, also where it is wrong.
+# has_waves FILE FLAGS...: s8.json and a wrong one, into FILE.
+has_waves() {
+    local file=$1
+    shift
+    rm -f "$file"
+    verifies 0 "$2" '256 codes, 0 mismatches, .*' s8.json --wave "$file" --rtl-style tree "$@"
+    holds_waves "$file"
+    rm -f "$file"
+    verifies 3 "$2" '.* is flipped' s8.json --wave "$file" --rtl-style tree --inject "$@"
+    holds_waves "$file"
+}
+# An FST begins with a block 0 of 329 bytes, or as a whole is a block 254 that is compressed.
+holds_waves() {
+    checks=$((checks + 1))
+    case $1 in
+    *.vcd) grep -qE 'var.* product[ []' "$1" || fail "$1 has no product" ;;
+    *) head -c 9 "$1" | od -An -tx1 | tr -d ' ' | grep -qE '^(000000000000000149|fe)' || fail "$1 is no FST" ;;
+    esac
+}
+for end in vcd fst; do
+    if command -v ghdl >/dev/null; then
+        has_waves "a wave.$end" --against vhdl
+    fi
+    if command -v iverilog >/dev/null; then
+        has_waves "wave\"'.$end" --against sv --simulator iverilog
+    fi
+    if command -v verilator >/dev/null && is_long; then
+        has_waves wave.$end --against sv
+    fi
+done
+expect_error 2 'must be a file that ends with .vcd or .fst' verify s8.json --against sv --wave a.txt
+expect_error 2 'must be a file that ends with .vcd or .fst' verify s8.json --against sv --wave .vcd
+for against in '--against standalone' '--against sv,vhdl' --prove; do
+    # shellcheck disable=SC2086
+    expect_error 2 '--against must name one of sv and vhdl' verify s8.json $against --wave a.vcd
+done
+if command -v ghdl >/dev/null; then
+    verifies 1 vhdl '--wave none/a.vcd: cannot write: .*' s8.json --against vhdl --wave none/a.vcd
+fi
+
 if command -v yosys >/dev/null; then
     verifies 0 proof 'equal at every one of 256 codes, no feedback, [0-9.]+ s, yosys [0-9.]+' s8.json --prove
     verifies 0 proof 'equal at every one of 32 codes, .*' narrow.json --prove --stages 3 --rtl-handshake ready
