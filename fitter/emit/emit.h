@@ -42,6 +42,8 @@ struct emitter {
       "bench that checks the module of the same flags")                                                                \
     F("vhdl-tb", emit_vhdl_bench, EMIT_NAMES | EMIT_HARDWARE,                                                          \
       "the same in VHDL-2008")                                                                                         \
+    F("cocotb", emit_cocotb, EMIT_NAMES | EMIT_HARDWARE,                                                               \
+      "the same in Python, for cocotb 2 with Icarus Verilog")                                                          \
     F("mem", emit_mem, EMIT_NAMES | EMIT_HARDWARE | EMIT_LOADABLE,                                                     \
       "the words of the module's ROM, for $readmemh")                                                                  \
     F("coe", emit_coe, EMIT_NAMES | EMIT_HARDWARE,                                                                     \

@@ -11,26 +11,6 @@
 #include "rtl.h"
 #include "verilog.h"
 
-#define FIRST_DRAWN_CODES (1 << 10)
-
-/* A simulator that is slow may stop at the listed codes and a few of the drawn ones. */
-static int64_t first_codes(const struct codes *codes)
-{
-    return codes->has_all ? codes->count : codes->listed_count + FIRST_DRAWN_CODES;
-}
-
-/* Of outputs in the order of their places: h = (h ^ y) * prime, modulo 2^64. */
-#define HASH_START UINT64_C(0xcbf29ce484222325)
-#define HASH_PRIME UINT64_C(0x100000001b3)
-
-static uint64_t hash_of_outputs(const struct packed_table *packed, const struct codes *codes, int64_t count)
-{
-    uint64_t hash = HASH_START;
-    for (int64_t place = 0; place < count; place++)
-        hash = (hash ^ (uint64_t)packed_eval(packed, code_at(codes, place))) * HASH_PRIME;
-    return hash;
-}
-
 static void add_array(struct text *out, const struct module *m, const char *name, size_t at)
 {
     char literal[CONSTANT_TEXT];
@@ -184,7 +164,7 @@ static void add_constants(struct text *out, const struct module *m, const struct
              "  localparam integer GAP_BIT = %d;\n"
              "  localparam integer WAIT_BIT = %d;\n"
              "  localparam logic HAS_READY = 1'b%d;\n",
-             m->stages, codes->count, first_codes(codes), hashes[0], hashes[1], bits.gap, bits.wait, m->has_ready);
+             m->stages, codes->count, codes_first(codes), hashes[0], hashes[1], bits.gap, bits.wait, m->has_ready);
 }
 
 /* Of a module whose table is written over its port. */
@@ -337,8 +317,7 @@ static int write_bench(struct text *out, const struct module *m, const struct em
              "// Checks %s, and ends in $fatal where it differs from the table.\n\n"
              "module %s_tb;\n",
              PWLC_VERSION, m->name, m->name);
-    const uint64_t hashes[2] = {hash_of_outputs(&m->packed, &codes, first_codes(&codes)),
-                                hash_of_outputs(&m->packed, &codes, codes.count)};
+    const uint64_t hashes[2] = {codes_hash(m, &codes, codes_first(&codes)), codes_hash(m, &codes, codes.count)};
     add_constants(out, m, &codes, hashes);
     text_add(out, "\n  // The table.\n");
     static const char *const names[] = {"start", "q_b", "shift", "offset"};

@@ -6,6 +6,8 @@
 
 #include "table/runs.h"
 
+#define FIRST_DRAWN_CODES (1 << 10)
+
 static int64_t as_code(const struct codes *codes, uint64_t pattern)
 {
     const uint64_t mask = UINT64_MAX >> (64 - codes->bits), low = pattern & mask;
@@ -51,6 +53,24 @@ int codes_make(const struct module *m, struct codes *codes, struct diag *diag)
         return diag->code;
     codes->count = codes->has_all ? (int64_t)1 << in->bits : codes->listed_count + RUNS_DRAWN_CODES;
     return EXIT_DONE;
+}
+
+/* A simulator that is slow may stop at the listed codes and a few of the drawn ones. */
+int64_t codes_first(const struct codes *codes)
+{
+    return codes->has_all ? codes->count : codes->listed_count + FIRST_DRAWN_CODES;
+}
+
+/* Of outputs in the order of their places: h = (h ^ y) * prime, modulo 2^64. */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+#define HASH_PRIME UINT64_C(0x100000001b3)
+
+uint64_t codes_hash(const struct module *m, const struct codes *codes, int64_t count)
+{
+    uint64_t hash = HASH_START;
+    for (int64_t place = 0; place < count; place++)
+        hash = (hash ^ (uint64_t)packed_eval(&m->packed, code_at(codes, place))) * HASH_PRIME;
+    return hash;
 }
 
 struct code_bits code_bits(const struct codes *codes)

@@ -17,6 +17,10 @@ struct codes {
 int codes_make(const struct module *m, struct codes *codes, struct diag *diag);
 int64_t code_at(const struct codes *codes, int64_t place);
 
+/* Where a slow simulator may stop, and the hash of the outputs of so many codes. */
+int64_t codes_first(const struct codes *codes);
+uint64_t codes_hash(const struct module *m, const struct codes *codes, int64_t count);
+
 /* Of every 512 codes, or of all where there are fewer, a quarter each has gaps before the module, waits behind it,
  * both, or neither: the bits of a place that tell. */
 struct code_bits {

@@ -14,9 +14,6 @@
 
 #include <stdio.h>
 
-#include "rtl.h"
-#include "verilog.h"
-
 /* A mirrored code has a bit more than a code, and its sign another. */
 struct loadable_layout loadable_layout(const struct table *table)
 {

@@ -14,6 +14,8 @@ int emit_vhdl(const struct table *const *tables, int count, const struct emit_op
               struct diag *diag);
 int emit_vhdl_bench(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                     struct diag *diag);
+int emit_cocotb(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+                struct diag *diag);
 int emit_sv_bench(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                   struct diag *diag);
 

@@ -122,7 +122,7 @@ def main():
             if kind == "json": # has the spec as a string
                 continue
             languages = [c, cpp] if kind in ("c", "cuda") else []
-            needs = ["--rtl-style", "rom"] if kind in ("mem", "coe", "mif") else ["--clock", "5"] if kind == "sdc" else []
+            needs = ["--rtl-style", "rom"] if kind in ("mem", "coe", "mif") else ["--clock", "5"] if kind == "sdc" else ["--loadable", "16"] if kind == "loader" else []
             check(f"--format {kind}", files, ["--format", kind, *needs], languages)
         check("--standalone", files, ["--standalone"], [c, cpp])
         for profile in listed("profiles"):

@@ -16,7 +16,7 @@ holds() {
 mkdir files
 
 # The same bytes on standard output, in a file, and every time; they name no file and no day.
-for format in hls sv v vhdl sv-tb vhdl-tb mem coe mif core sdc; do
+for format in hls sv v vhdl sv-tb vhdl-tb cocotb mem coe mif core sdc; do
     clock=(--clock 4)
     [ "$format" != hls ] || clock=()
     expect_status 0 emit sigmoid.json --format "$format" "${clock[@]}" -o files/once
