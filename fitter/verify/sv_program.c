@@ -22,56 +22,82 @@ int sv_program_bits(const struct table *table)
 /* -- Verilator: the standalone header runs beside the module ----------------------------------------------------------
  */
 
+/* What keeps the waves of the module, or does nothing. */
+static void add_waves(struct text *out, const struct program *program)
+{
+    if (!program->wave) {
+        text_add(
+            out,
+            "static void open_waves(void) {}\nstatic void dump_wave(void) {}\nstatic void close_waves(void) {}\n\n");
+        return;
+    }
+    const bool is_fst = wave_is_fst(program);
+    text_add(out,
+             "#include \"verilated_%s_c.h\"\n"
+             "static Verilated%sC *waves; /* never freed: at the end its library is gone */\n"
+             "static void open_waves(void)\n"
+             "{\n"
+             "    Verilated::traceEverOn(true);\n"
+             "    waves = new Verilated%sC;\n"
+             "    module->trace(waves, 99);\n"
+             "    waves->open(\"%s\");\n"
+             "}\n"
+             "static void dump_wave(void)\n"
+             "{\n"
+             "    static uint64_t now;\n"
+             "    waves->dump(now++);\n"
+             "}\n"
+             "static void close_waves(void) { waves->close(); }\n\n",
+             is_fst ? "fst" : "vcd", is_fst ? "Fst" : "Vcd", is_fst ? "Fst" : "Vcd", program->wave);
+}
+
+/* From the headers to the first code. */
+static void add_cpp_head(struct text *out, const struct program *program)
+{
+    text_add(out, "#include \"V" PROGRAM_NAME ".h\"\n");
+    program_add_main(out, program);
+    text_add(out, "#include <stdlib.h>\n"
+                  "#include \"table.h\"\n"
+                  "\n"
+                  "static V" PROGRAM_NAME " *module;\n"
+                  "static uint32_t state = 1;\n"
+                  "\n"
+                  "double sc_time_stamp() { return 0; }\n"
+                  "\n");
+    add_waves(out, program);
+    text_add(out, "/* One time in eight. */\n"
+                  "static bool pause_here(void)\n"
+                  "{\n"
+                  "    state = state * 1664525u + 1013904223u;\n"
+                  "    return state >> 29 == 0;\n"
+                  "}\n"
+                  "\n"
+                  "static void half_cycle(int clock)\n"
+                  "{\n"
+                  "    module->clk_i = clock;\n"
+                  "    module->eval();\n"
+                  "    dump_wave();\n"
+                  "}\n"
+                  "\n"
+                  "static void begin(void)\n"
+                  "{\n"
+                  "    module = new V" PROGRAM_NAME ";\n"
+                  "    open_waves();\n"
+                  "    module->rst_ni = 0;\n"
+                  "    module->valid_i = 0;\n"
+                  "    half_cycle(0);\n"
+                  "    half_cycle(1);\n"
+                  "    module->rst_ni = 1;\n"
+                  "}\n"
+                  "\n");
+}
+
 static void add_cpp(struct text *out, const struct verification *verification, const struct program *program)
 {
     const struct tensor *const in = &program->table->in, *const result = &program->table->out;
     const bool has_ready = verification->emit->rtl.has_ready;
-    char opening[200] = "";
-    text_add(out, "#include \"V" PROGRAM_NAME ".h\"\n");
-    if (program->wave) {
-        const bool is_fst = wave_is_fst(program);
-        text_add(out, "#include \"verilated_%s_c.h\"\nstatic Verilated%sC *waves;\nstatic uint64_t now;\n",
-                 is_fst ? "fst" : "vcd", is_fst ? "Fst" : "Vcd");
-        snprintf(opening, sizeof opening,
-                 "    Verilated::traceEverOn(true);\n    waves = new Verilated%sC;\n"
-                 "    module->trace(waves, 99);\n    waves->open(\"%s\");\n",
-                 is_fst ? "Fst" : "Vcd", program->wave);
-    }
-    program_add_main(out, program);
+    add_cpp_head(out, program);
     text_add(out,
-             "#include <stdlib.h>\n"
-             "#include \"table.h\"\n"
-             "\n"
-             "static V" PROGRAM_NAME " *module;\n"
-             "static uint32_t state = 1;\n"
-             "\n"
-             "double sc_time_stamp() { return 0; }\n"
-             "\n"
-             "/* One time in eight. */\n"
-             "static bool pause_here(void)\n"
-             "{\n"
-             "    state = state * 1664525u + 1013904223u;\n"
-             "    return state >> 29 == 0;\n"
-             "}\n"
-             "\n"
-             "static void half_cycle(int clock)\n"
-             "{\n"
-             "    module->clk_i = clock;\n"
-             "    module->eval();\n"
-             "%s"
-             "}\n"
-             "\n"
-             "static void begin(void)\n"
-             "{\n"
-             "    module = new V" PROGRAM_NAME ";\n"
-             "%s"
-             "    module->rst_ni = 0;\n"
-             "    module->valid_i = 0;\n"
-             "    half_cycle(0);\n"
-             "    half_cycle(1);\n"
-             "    module->rst_ni = 1;\n"
-             "}\n"
-             "\n"
              "static void evaluate(void)\n"
              "{\n"
              "    size_t sent = 0, received = 0;\n"
@@ -86,7 +112,6 @@ static void add_cpp(struct text *out, const struct verification *verification, c
              "        }\n"
              "        module->valid_i = gives;\n"
              "        module->x_i = (uint32_t)x[sent < filled ? sent : 0] & UINT32_C(0x%" PRIx64 ");\n",
-             program->wave ? "    waves->dump(now++);\n" : "", program->wave ? opening : "",
              UINT64_C(0xffffffff) >> (32 - in->bits));
     if (has_ready)
         text_add(out, "        takes = !pause_here();\n"
@@ -104,11 +129,11 @@ static void add_cpp(struct text *out, const struct verification *verification, c
              "    }\n"
              "    for (size_t k = 0; k < filled; k++)\n"
              "        y[k][1] = " PROGRAM_NAME "_eval((in_t)x[k]);\n"
-             "%s"
+             "    if (filled < PIECE) /* the last */\n"
+             "        close_waves();\n"
              "}\n",
              result->is_signed ? INT64_C(1) << (result->bits - 1) : 0,
-             result->is_signed ? INT64_C(1) << (result->bits - 1) : 0,
-             program->wave ? "    if (filled < PIECE)\n        waves->close();\n" : "");
+             result->is_signed ? INT64_C(1) << (result->bits - 1) : 0);
 }
 
 static int verilator_program(const struct verification *verification, struct program *program, struct diag *diag)
@@ -138,11 +163,9 @@ static int verilator_program(const struct verification *verification, struct pro
 /* -- Icarus Verilog ---------------------------------------------------------------------------------------------------
  */
 
-static void add_bench(struct text *out, const struct verification *verification, const struct program *program)
+static void add_bench_signals(struct text *out, const struct program *program, bool has_ready)
 {
-    char waves[80] = "";
     const struct tensor *const in = &program->table->in, *const result = &program->table->out;
-    const bool has_ready = verification->emit->rtl.has_ready;
     text_add(out,
              "module bench;\n"
              "  localparam integer STDIN = 32'h8000_0000;\n"
@@ -159,6 +182,13 @@ static void add_bench(struct text *out, const struct verification *verification,
              has_ready ? ".ready_i(takes), .ready_o(is_taken), " : "");
     if (!has_ready)
         text_add(out, "  assign is_taken = 1;\n");
+}
+
+static void add_bench(struct text *out, const struct verification *verification, const struct program *program)
+{
+    const bool has_ready = verification->emit->rtl.has_ready;
+    char waves[80] = "";
+    add_bench_signals(out, program, has_ready);
     if (program->wave)
         snprintf(waves, sizeof waves, "    $dumpfile(\"%s\");\n    $dumpvars(0, bench);\n", program->wave);
     text_add(out,
@@ -209,7 +239,7 @@ static void add_bench(struct text *out, const struct verification *verification,
              "    $finish(0);\n"
              "  end\n"
              "endmodule\n",
-             has_ready ? "state[28:26] != 0" : "1", waves, in->bits - 1);
+             has_ready ? "state[28:26] != 0" : "1", waves, program->table->in.bits - 1);
 }
 
 static int iverilog_program(const struct verification *verification, struct program *program, struct diag *diag)

@@ -341,14 +341,13 @@ static void put(struct writer *w, const struct formula *f, struct form form)
     case FORMULA_JOINED:
         put_joined(w, f, form);
         break;
-    case FORMULA_SIGNED: {
+    case FORMULA_SIGNED:
         /* Within the same bits, what it holds is asked for them itself. */
         if (f->bits == form.bits)
             put(w, f->first, form);
         else
             put_from(w, f, (struct form){SIGNED, f->bits}, form, put);
         break;
-    }
     case FORMULA_RESIZED:
         if (f->bits == form.bits)
             put(w, f->first, form);
@@ -359,10 +358,7 @@ static void put(struct writer *w, const struct formula *f, struct form form)
         put_operation(w, f, form, write_unary);
         break;
     case FORMULA_NOT:
-        if (form.type == CONDITION)
-            put_from(w, f, (struct form){CONDITION, 1}, form, write_unary);
-        else
-            put_from(w, f, (struct form){BIT, 1}, form, write_unary);
+        put_from(w, f, (struct form){form.type == CONDITION ? CONDITION : BIT, 1}, form, write_unary);
         break;
     case FORMULA_REDUCED:
         put_from(w, f, (struct form){BIT, 1}, form, write_reduced);
