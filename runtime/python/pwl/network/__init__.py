@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole networks by integers: products, softmax, norms, activations and what lies between them.
+
+    network = pwl.torch.quantize(model, batches)     # or pwl.network.load("encoder.json")
+    y = network(ids, mask)                           # codes to codes
+    network.real(ids, mask)                          # real numbers of the output
+    network.save("encoder.json")
+
+docs/networks.md has the nodes' formulas, the file, and what a check proves.
+"""
+from .floats import FloatNetwork, Input, Op, without_scales
+from .graph import Network, load
+from .kinds import Edge, Node
+from .quantise import Ranges, Widths, quantise
+
+__all__ = ["Edge", "FloatNetwork", "Input", "Network", "Node", "Op", "Ranges", "Widths", "load", "quantise", "without_scales"]
