@@ -46,7 +46,7 @@ def multipliers(values: Any, bits: int) -> Multiplier:
 def rescaled(sums: Array, by: Multiplier, side: Type) -> Array:
     """clip(zero_point + shr(sums * factor, shift)), shr rounding halves up."""
     shifted = (sums * by.factor + (np.int64(1) << (by.shift - 1))) >> by.shift
-    return np.clip(shifted + side.zero_point, side.qmin, side.qmax).astype(side.dtype)
+    return np.asarray(np.clip(shifted + side.zero_point, side.qmin, side.qmax).astype(side.dtype))
 
 
 def largest_offset(side: Type) -> int:

@@ -15,18 +15,20 @@ from .kinds import Shape, sizes_of
 __all__ = ["MOVES", "FloatNetwork", "Input", "Op", "without_scales"]
 
 Function = Union[str, Callable[[Any], Any]]
+Replace = Callable[["Op", Array], Array]
 
 
 @dataclasses.dataclass
 class Op:
     """One operation.
 
-    kind       gather, constant, linear, matmul, add, multiply, scale, function, softmax, layernorm, rmsnorm, l2norm, mean,
-               reshape, transpose, slice, concat
+    kind       gather, constant, linear, convolution, matmul, add, multiply, scale, function, softmax, layernorm, rmsnorm, l2norm,
+               mean, max_pool, reshape, transpose, slice, concat, loop
     shape      of its result
     fields     numbers and lists: axis of a mean and a concat; transposed and factor of a matmul; factor of a scale; causal of a softmax; eps of norms;
-               order of a transpose; axis, start, stop, step, keep of a slice
-    arrays     weights and bias of a linear; table of a gather; values of a constant; gamma and beta of norms
+               order of a transpose; axis, start, stop, step, keep of a slice; stride, padding, dilation, groups of a convolution;
+               kernel, stride, padding of a max_pool; axis and reverse of a loop
+    arrays     weights and bias of a linear and of a convolution; table of a gather; values of a constant; gamma and beta of norms
     function   what a function computes: a name of pwlc's, or a function of arrays
     parameters of the name
     """
@@ -41,6 +43,7 @@ class Op:
     function: Optional[Function] = None
     parameters: dict[str, float] = dataclasses.field(default_factory=dict)
     values: Optional[Callable[[Array], Array]] = None  # the function of arrays, where function is a name
+    body: Optional[FloatNetwork] = None  # of a loop: reads a place of each input, then states; gives a place, then states
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,15 +93,51 @@ def _slice(op: Op, x: Array) -> Array:
     return np.asarray(x[(*[slice(None)] * f["axis"], part)])
 
 
+def _windows(op: Op, x: Array, kernel: Sequence[int], fill: float) -> Array:
+    """The windows over the axes behind the first two, as [batch, channels, places, window]."""
+    f, axes = op.fields, tuple(range(2, x.ndim))
+    x = np.pad(x, [(0, 0), (0, 0), *((pad, pad) for pad in f["padding"])], constant_values=fill)
+    dilation = f.get("dilation", [1] * len(axes))
+    windows = np.lib.stride_tricks.sliding_window_view(x, tuple(s * (k - 1) + 1 for s, k in zip(dilation, kernel)), axes)
+    return windows[(slice(None), slice(None), *(slice(None, None, k) for k in (*f["stride"], *dilation)))]
+
+
+def _convolution(op: Op, x: Array) -> Array:
+    weights, groups = op.arrays["weights"], op.fields["groups"]
+    windows = _windows(op, x, weights.shape[2:], 0.0)
+    y = []
+    for own, of in zip(np.split(windows, groups, 1), np.split(weights, groups)):
+        axes = [1, *range(2 + weights.ndim - 2, 2 + 2 * (weights.ndim - 2))]
+        y.append(np.moveaxis(np.tensordot(own, of, (axes, range(1, weights.ndim))), -1, 1))
+    return np.concatenate(y, 1) + op.arrays["bias"].reshape(-1, *[1] * (weights.ndim - 2))
+
+
+def _max_pool(op: Op, x: Array) -> Array:
+    windows = _windows(op, x, op.fields["kernel"], -np.inf)
+    return np.asarray(windows.max(tuple(range(2 - x.ndim, 0))))
+
+
+def _loop(op: Op, x: Sequence[Array], sizes: Mapping[str, int], replaced: Optional[Replace]) -> Array:
+    body, axis = op.body, op.fields["axis"]
+    assert body is not None
+    states = [np.zeros(sizes_of(one.shape, sizes)) for one in body.inputs[len(x):]]
+    y, order = np.empty(sizes_of(op.shape, sizes)), range(x[0].shape[axis])
+    for place in reversed(order) if op.fields["reverse"] else order:
+        made, *states = body.run([part.take(place, axis) for part in x] + states, sizes, replaced)
+        np.moveaxis(y, axis, 0)[place] = made
+    return y
+
+
 MOVES: dict[str, Callable[[Op, Array, tuple[int, ...]], Array]] = {
     "reshape": lambda op, x, shape: x.reshape(shape),
     "transpose": lambda op, x, shape: x.transpose(op.fields["order"]),
     "slice": lambda op, x, shape: _slice(op, x),
+    "max_pool": lambda op, x, shape: _max_pool(op, x),
 }
 
 
-def evaluated(op: Op, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
-    """What an operation makes of its inputs, in double precision."""
+def evaluated(op: Op, x: Sequence[Array], sizes: Mapping[str, int], replaced: Optional[Replace] = None) -> Array:
+    """What an operation makes of its inputs, in double precision; `replaced` serves a loop's body."""
     kind, second = op.kind, x[1] if len(x) > 1 else None
     if kind in MOVES:
         return MOVES[kind](op, x[0], sizes_of(op.shape, sizes))
@@ -108,6 +147,10 @@ def evaluated(op: Op, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
         return np.asarray(op.arrays["values"][tuple(slice(size) for size in sizes_of(op.shape, sizes))])
     if kind == "linear":
         return np.asarray(x[0] @ op.arrays["weights"].T + op.arrays["bias"])
+    if kind == "convolution":
+        return _convolution(op, x[0])
+    if kind == "loop":
+        return _loop(op, x, sizes, replaced)
     if kind == "matmul":
         return np.asarray(op.fields["factor"] * (x[0] @ (np.swapaxes(x[1], -1, -2) if op.fields["transposed"] else x[1])))
     if kind == "add":
@@ -141,24 +184,26 @@ class FloatNetwork:
         return {size: given for one, x in zip(self.inputs, inputs) for size, given in zip(one.shape, x.shape)
                 if isinstance(size, str)}
 
-    def __call__(self, *inputs: Any, replaced: Optional[Callable[[Op, Array], Array]] = None) -> tuple[Array, ...]:
+    def __call__(self, *inputs: Any, replaced: Optional[Replace] = None) -> tuple[Array, ...]:
         """Its outputs in double precision. What `replaced` makes of a result stands in the result's place."""
-        values: dict[str, Array] = {}
         arrays = [np.asarray(x) for x in inputs]
-        sizes = self.sizes(arrays)
+        reals = [x.astype(np.float64) if one.role == "real" else x for one, x in zip(self.inputs, arrays)]
+        return tuple(self.run(reals, self.sizes(arrays), replaced))
+
+    def run(self, inputs: Sequence[Array], sizes: Mapping[str, int], replaced: Optional[Replace] = None) -> list[Array]:
+        """The same for sizes that are known."""
+        values = {one.name: x for one, x in zip(self.inputs, inputs)}
         last = {name: k for k, op in enumerate(self.ops) for name in op.inputs}
-        for one, x in zip(self.inputs, arrays):
-            values[one.name] = x.astype(np.float64) if one.role == "real" else x
         for k, op in enumerate(self.ops):
-            y = evaluated(op, [values[name] for name in op.inputs], sizes)
+            y = evaluated(op, [values[name] for name in op.inputs], sizes, replaced)
             values[op.output] = y if replaced is None else replaced(op, y)
             for name in set(op.inputs):
                 if last[name] == k and name not in self.outputs:
                     del values[name]
-        return tuple(values[name] for name in self.outputs)
+        return [values[name] for name in self.outputs]
 
 
-SCALED = {"linear": ("weights", "bias"), "gather": ("table",), "constant": ("values",), "layernorm": ("gamma", "beta"),
+SCALED = {"linear": ("weights", "bias"), "convolution": ("weights", "bias"), "gather": ("table",), "constant": ("values",), "layernorm": ("gamma", "beta"),
           "rmsnorm": ("gamma",)}  # arrays that take a factor
 
 

@@ -38,9 +38,10 @@ class Network:
     """
 
     def __init__(self, sizes: Mapping[str, int], edges: Iterable[Edge], inputs: Sequence[str], outputs: Sequence[str],
-                 nodes: Sequence[Node]) -> None:
+                 nodes: Sequence[Node], *, is_body: bool = False) -> None:
         self.sizes, self.edges = dict(sizes), {edge.name: edge for edge in edges}
         self.inputs, self.outputs, self.nodes = tuple(inputs), tuple(outputs), tuple(nodes)
+        self.is_body = is_body  # of a loop, whose sizes the network around it tells
         self._check()
         self._last = {name: k for k, node in enumerate(self.nodes) for name in node.inputs}
 
@@ -52,17 +53,34 @@ class Network:
         """The edges that a node reads and writes."""
         return Sides(tuple(self.edges[name] for name in node.inputs), self.edges[node.output])
 
+    def run(self, inputs: Sequence[Array], sizes: Mapping[str, int],
+            seen: Optional[Callable[[Edge, Array], None]] = None) -> list[Array]:
+        """The outputs of inputs that are known to fit."""
+        codes = dict(zip(self.inputs, inputs))
+        for k, node in enumerate(self.nodes):
+            array = KINDS[node.kind].run(node, self.sides(node), [codes[name] for name in node.inputs], sizes)
+            if seen is not None:
+                seen(self.edges[node.output], array)
+            codes[node.output] = array
+            for name in set(node.inputs):  # what nothing reads any more is let go
+                if self._last[name] == k and name not in self.outputs:
+                    del codes[name]
+        return [codes[name] for name in self.outputs]
+
     def _check(self) -> None:
-        for name, size in self.sizes.items():
-            if type(size) is not int or not 1 <= size <= LARGEST_SIZE:
-                raise Error(f"sizes.{name}: {shown(size)}, must be an integer from 1 to {LARGEST_SIZE}")
+        for name, longest in self.sizes.items():
+            if type(longest) is not int or not 1 <= longest <= LARGEST_SIZE:
+                raise Error(f"sizes.{name}: {shown(longest)}, must be an integer from 1 to {LARGEST_SIZE}")
         for edge in self.edges.values():
             for size in edge.shape:
                 if not (self._is_size(size) if isinstance(size, str) else type(size) is int and size >= 1):
                     raise Error(f"edge {edge.name}: a size of {shown(size)}, must be a number or a product of {', '.join(self.sizes)}")
         told = {size for name in self.inputs for size in self._edge(name, "inputs").shape}
+        for size in told:
+            if isinstance(size, str) and size not in self.sizes and not self.is_body:
+                raise Error(f"inputs: a size of {size}, must be a number or one of {', '.join(self.sizes)}")
         for name in self.sizes:
-            if name not in told:
+            if name not in told and not self.is_body:
                 raise Error(f"sizes.{name}: no input has it")
         known = set(self.inputs)
         for k, node in enumerate(self.nodes):
@@ -102,6 +120,8 @@ class Network:
                 raise Error(f"{name}: an array of {node.arrays[name].dtype}, must be of {dtype}")
         if (node.operator is None) == (node.kind == "operator"):
             raise Error("a node of kind operator has one, no other has")
+        if (node.body is None) == (node.kind == "loop") or (node.body is not None and node.body.sizes != self.sizes):
+            raise Error("a node of kind loop has a body, of the same sizes, no other has")
         sides = self.sides(node)
         if kind.moves and sides.inputs[0].type != sides.output.type:
             raise Error(f"moves codes of {sides.inputs[0].type} to an edge of {sides.output.type}")
@@ -115,7 +135,7 @@ class Network:
             if len(shape) != len(edge.shape):
                 raise Error(f"{name}: {len(shape)} axes, must be {len(edge.shape)}: {_shape_text(edge.shape)}")
             for size, given in zip(edge.shape, shape):
-                wanted = size if isinstance(size, int) else found.setdefault(size, given)
+                wanted: int = size if isinstance(size, int) else found.setdefault(size, given)
                 if given != wanted:
                     raise Error(f"{name}: shape {shape}, must be {_shape_text(edge.shape)}"
                                 + ("" if isinstance(size, int) else f", and another input has {size} = {wanted}"))
@@ -132,16 +152,7 @@ class Network:
             side = self.edges[name].type
             if array.size and not side.qmin <= array.min() <= array.max() <= side.qmax:
                 raise Error(f"{name}: codes from {array.min()} to {array.max()}, must be from {side.qmin} to {side.qmax}")
-        sizes = self._sizes(codes)
-        for k, node in enumerate(self.nodes):
-            array = KINDS[node.kind].run(node, self.sides(node), [codes[name] for name in node.inputs], sizes)
-            if seen is not None:
-                seen(self.edges[node.output], array)
-            codes[node.output] = array
-            for name in set(node.inputs):  # what nothing reads any more is let go
-                if self._last[name] == k and name not in self.outputs:
-                    del codes[name]
-        results = tuple(codes[name] for name in self.outputs)
+        results = tuple(self.run([codes[name] for name in self.inputs], self._sizes(codes), seen))
         return results[0] if len(results) == 1 else results
 
     def real(self, *inputs: Any) -> Any:
@@ -158,23 +169,28 @@ class Network:
         path = os.fspath(path)
         content, arrays = self._document()
         data = pack(arrays)
+        content = {"pwl_network": 1, "sizes": self.sizes, **content}
         content["arrays"] = {"file": os.path.basename(_arrays_path(path)), "sha256": hashlib.sha256(data).hexdigest()}
         files.write(_arrays_path(path), data)
         files.write(path, document.write(content))
 
-    def _document(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        arrays, nodes = {}, []
+    def _document(self, prefix: str = "") -> tuple[dict[str, Any], dict[str, Array]]:
+        """What the file says of it, and its arrays by their names there."""
+        arrays: dict[str, Array] = {}
+        nodes = []
         for k, node in enumerate(self.nodes):
             entry: dict[str, Any] = {"kind": node.kind, "name": node.name, "inputs": list(node.inputs), "output": node.output,
                                      **node.fields}
             for name, array in node.arrays.items():
-                arrays[f"{k}.{name}"] = array
+                arrays[f"{prefix}{k}.{name}"] = array
             if node.operator is not None:
                 entry["operator"] = json.loads(node.operator.to_json())
+            if node.body is not None:
+                entry["body"], inner = node.body._document(f"{prefix}{k}.")
+                arrays.update(inner)
             nodes.append(entry)
         edges = [{"name": edge.name, "type": _type_fields(edge.type), "shape": list(edge.shape)} for edge in self.edges.values()]
-        return {"pwl_network": 1, "sizes": self.sizes, "inputs": list(self.inputs), "outputs": list(self.outputs), "edges": edges,
-                "nodes": nodes}, arrays
+        return {"inputs": list(self.inputs), "outputs": list(self.outputs), "edges": edges, "nodes": nodes}, arrays
 
 
 def _type_fields(side: Type) -> dict[str, Any]:
@@ -205,57 +221,64 @@ def _read_operator(value: Any) -> Operator:
     return operator
 
 
-def _read_node(fields: Fields, arrays: Mapping[str, Array], prefix: str) -> Node:
+def _read_node(fields: Fields, arrays: Mapping[str, Array], prefix: str, sizes: Mapping[str, int]) -> Node:
     name = fields.get("kind")
     if name not in KINDS:
         raise Error(f"{fields.name('kind')}: {shown(name)}, must be one of {', '.join(KINDS)}")
     kind = KINDS[name]
-    fields.only({"kind", "name", "inputs", "output", "operator", *kind.fields})
+    fields.only({"kind", "name", "inputs", "output", "operator", "body", *kind.fields})
     own = {}
     for field in kind.fields:
         value = fields.get(field)
-        own[field] = ([Fields(fields.name(field), {"at": one}).integer("at", 0, 63) for one in value] if isinstance(value, list)
-                      else fields.integer(field, -(1 << 40), 1 << 40))
+        own[field] = ([Fields(fields.name(field), {"at": one}).integer("at", 0, LARGEST_SIZE) for one in value]
+                      if isinstance(value, list) else fields.integer(field, -(1 << 40), 1 << 40))
     found = {array: arrays.get(f"{prefix}.{array}") for array in kind.arrays}
     for array, values in found.items():
         if values is None:
             raise Error(f"{fields.path}: the array {prefix}.{array} is missing")
-    operator = _read_operator(fields.get("operator")) if name == "operator" else None
+    operator = _read_operator(fields.get("operator")) if "operator" in fields else None
+    body = None
+    if "body" in fields:
+        inner = fields.object("body", {"inputs", "outputs", "edges", "nodes"})
+        body = _read_network(inner, arrays, f"{prefix}.", sizes, is_body=True)
     texts = [fields.get(field) for field in ("output", "name")]
     if not all(isinstance(text, str) for text in texts):
         raise Error(f"{fields.path}: output and name must be texts")
     return Node(name, tuple(_names(fields, "inputs")), texts[0], texts[1], own,
-                {array: values for array, values in found.items() if values is not None}, operator)
+                {array: values for array, values in found.items() if values is not None}, operator, body)
+
+
+def _read_network(top: Fields, arrays: Mapping[str, Array], prefix: str, sizes: Mapping[str, int], is_body: bool) -> Network:
+    edges = []
+    for k, value in enumerate(_list(top, "edges")):
+        entry = Fields(top.name(f"edges[{k}]"), value)
+        entry.only({"name", "type", "shape"})
+        shape = entry.get("shape")
+        if not isinstance(entry.get("name"), str) or not isinstance(shape, list):
+            raise Error(f"{entry.path}: name must be a text, shape a list")
+        edges.append(Edge(entry.get("name"), read_type(entry, "type"), tuple(shape)))
+    nodes = [_read_node(Fields(top.name(f"nodes[{k}]"), value), arrays, f"{prefix}{k}", sizes)
+             for k, value in enumerate(_list(top, "nodes"))]
+    return Network(sizes, edges, _names(top, "inputs"), _names(top, "outputs"), nodes, is_body=is_body)
 
 
 def load(path: Union[str, os.PathLike[str]]) -> Network:
-    """A network from a file that Network.save() wrote, and the arrays beside it. Error names the file and the field, OSError a file that is not
-    there."""
+    """A network from a file that Network.save() wrote, and the arrays beside it. Error names the file and the field, OSError a
+    file that is not there."""
     path = os.fspath(path)
     try:
         top = Fields("", document.parse(document.read(path, MOST_BYTES), MOST_BYTES))
         top.only({"pwl_network", "sizes", "inputs", "outputs", "edges", "nodes", "arrays"})
         top.integer("pwl_network", 1, 1)
-        beside = top.object("arrays", {"file", "sha256"})
+        beside, sizes = top.object("arrays", {"file", "sha256"}), Fields("sizes", top.get("sizes"))
         if beside.get("file") != os.path.basename(_arrays_path(path)):
             raise Error(f"arrays.file: {shown(beside.get('file'))}, must be {os.path.basename(_arrays_path(path))}, beside it")
         with open(_arrays_path(path), "rb") as file:
             data = file.read()
         if hashlib.sha256(data).hexdigest() != beside.get("sha256"):
             raise Error(f"arrays.sha256: not that of {_arrays_path(path)}")
-        arrays = unpack(data)
-        sizes = Fields("sizes", top.get("sizes"))
-        edges = []
-        for k, value in enumerate(_list(top, "edges")):
-            entry = Fields(f"edges[{k}]", value)
-            entry.only({"name", "type", "shape"})
-            shape = entry.get("shape")
-            if not isinstance(entry.get("name"), str) or not isinstance(shape, list):
-                raise Error(f"edges[{k}]: name must be a text, shape a list")
-            edges.append(Edge(entry.get("name"), read_type(entry, "type"), tuple(shape)))
-        nodes = [_read_node(Fields(f"nodes[{k}]", value), arrays, str(k)) for k, value in enumerate(_list(top, "nodes"))]
-        return Network({name: sizes.integer(name, 1, LARGEST_SIZE) for name in sizes.value}, edges, _names(top, "inputs"),
-                       _names(top, "outputs"), nodes)
+        longest = {name: sizes.integer(name, 1, LARGEST_SIZE) for name in sizes.value}
+        return _read_network(top, unpack(data), "", longest, is_body=False)
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
@@ -263,5 +286,5 @@ def load(path: Union[str, os.PathLike[str]]) -> Network:
 def _list(top: Fields, field: str) -> list[Any]:
     value = top.get(field)
     if not isinstance(value, list):
-        raise Error(f"{field}: must be a list")
+        raise Error(f"{top.name(field)}: must be a list")
     return value

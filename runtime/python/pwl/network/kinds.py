@@ -50,6 +50,7 @@ class Node:
     fields: dict[str, Any] = dataclasses.field(default_factory=dict)
     arrays: dict[str, Array] = dataclasses.field(default_factory=dict)
     operator: Optional[Operator] = None
+    body: Any = None  # of a loop, a Network
     largest: int = 0  # magnitude of a sum, for any codes; as the check of a network finds it
 
 
@@ -157,7 +158,7 @@ class Product(Kind):
     @staticmethod
     def largest(node: Node, x: Type) -> int:
         """The largest magnitude of a sum, for any codes."""
-        weights = node.arrays["weights"].astype(np.int64)
+        weights = node.arrays["weights"].astype(np.int64).reshape(len(node.arrays["weights"]), -1)
         up, down = np.maximum(weights, 0).sum(1), np.minimum(weights, 0).sum(1)
         bias = [int(b) for b in node.arrays["bias"]]
         return max((max(abs(int(u) * x.qmax + int(d) * x.qmin + b), abs(int(u) * x.qmin + int(d) * x.qmax + b),
@@ -178,6 +179,79 @@ class Product(Kind):
     def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
         sums = exact_matmul(x[0], node.arrays["weights"].T, node.largest) + node.arrays["bias"]
         return rescaled(sums, _multiplier(node), sides.output.type)
+
+
+class Convolution(Kind):
+    """The same sum as of a product, over the channels and the places of a window; x is [batch, channels, places] or
+    [batch, channels, rows, columns], and what lies beyond its ends has the code zp_x. Of `groups` groups, each output channel
+    reads the channels of its own."""
+
+    fields = ("stride", "padding", "dilation", "groups")
+    arrays = Product.arrays
+
+    @staticmethod
+    def check(node: Node, sides: Sides, longest: Mapping[str, int]) -> None:
+        weights, x, y, f = node.arrays["weights"], sides.inputs[0], sides.output, node.fields
+        places = weights.ndim - 2
+        if places not in (1, 2) or len(x.shape) != weights.ndim or node.arrays["bias"].shape != weights.shape[:1]:
+            raise Error(f"weights of shape {weights.shape}, bias of {node.arrays['bias'].shape}, for an input of {x.shape}")
+        for name, least in (("stride", 1), ("padding", 0), ("dilation", 1)):
+            if not isinstance(f[name], list) or len(f[name]) != places or min(f[name]) < least:
+                raise Error(f"{name}: {f[name]}, must be {places} integers from {least}")
+        if not (f["groups"] >= 1 and len(weights) % f["groups"] == 0 and x.shape[1] == weights.shape[1] * f["groups"]):
+            raise Error(f"groups: {f['groups']}, of {x.shape[1]} channels and weights of {weights.shape}")
+        found = [(size + 2 * pad - step * (kernel - 1) - 1) // stride + 1 for size, pad, step, kernel, stride in zip(
+            sizes_of(x.shape[2:], longest), f["padding"], f["dilation"], weights.shape[2:], f["stride"])]
+        if (x.shape[0], len(weights), *found) != (y.shape[0], *sizes_of(y.shape[1:], longest)) or min(found) < 1:
+            raise Error(f"an output of {y.shape}, must be {(x.shape[0], len(weights), *found)}")
+        node.largest = Product.largest(node, x.type)
+        _check_multiplier(node, _bits_of(node.largest, "a sum"), len(weights))
+
+    @staticmethod
+    def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
+        weights, f, zero = node.arrays["weights"], node.fields, sides.inputs[0].type.zero_point
+        axes, groups = tuple(range(2, weights.ndim)), f["groups"]
+        padded = np.pad(x[0], [(0, 0), (0, 0), *((pad, pad) for pad in f["padding"])], constant_values=zero)
+        reach = tuple(step * (kernel - 1) + 1 for step, kernel in zip(f["dilation"], weights.shape[2:]))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, reach, axes)
+        windows = windows[(slice(None), slice(None), *(slice(None, None, k) for k in (*f["stride"], *f["dilation"])))]
+        batch, places = windows.shape[0], windows.shape[2:2 + len(axes)]
+        # [batch, group, place, channel and tap] by [group, output channel, channel and tap]
+        taps = windows.reshape(batch, groups, weights.shape[1], math.prod(places), -1).swapaxes(2, 3)
+        taps = taps.reshape(batch, groups, math.prod(places), -1)
+        of = weights.reshape(groups, len(weights) // groups, -1).swapaxes(1, 2)
+        sums = exact_matmul(taps, of, node.largest).swapaxes(2, 3).reshape(batch, len(weights), -1)
+        sums = (sums + node.arrays["bias"][:, None]).swapaxes(1, 2)
+        return np.asarray(rescaled(sums, _multiplier(node), sides.output.type).swapaxes(1, 2).reshape(batch, -1, *places))
+
+
+class MaxPool(Kind):
+    """The largest code of a window, of x as a convolution reads it; what lies beyond its ends takes no part."""
+
+    fields = ("kernel", "stride", "padding")
+    moves = True
+
+    @staticmethod
+    def check(node: Node, sides: Sides, longest: Mapping[str, int]) -> None:
+        x, y, f = sides.inputs[0], sides.output, node.fields
+        places = len(x.shape) - 2
+        for name, least in (("kernel", 1), ("stride", 1), ("padding", 0)):
+            if not isinstance(f[name], list) or len(f[name]) != places or min(f[name]) < least:
+                raise Error(f"{name}: {f[name]}, must be {places} integers from {least}")
+        if any(2 * pad > kernel for pad, kernel in zip(f["padding"], f["kernel"])):
+            raise Error(f"padding: {f['padding']}, must be at most half of {f['kernel']}")
+        found = [(size + 2 * pad - kernel) // stride + 1 for size, pad, kernel, stride in zip(
+            sizes_of(x.shape[2:], longest), f["padding"], f["kernel"], f["stride"])]
+        if (*x.shape[:2], *found) != (*y.shape[:2], *sizes_of(y.shape[2:], longest)) or min(found) < 1:
+            raise Error(f"an output of {y.shape}, must be {(*x.shape[:2], *found)}")
+
+    @staticmethod
+    def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
+        f, axes = node.fields, tuple(range(2, x[0].ndim))
+        padded = np.pad(x[0], [(0, 0), (0, 0), *((pad, pad) for pad in f["padding"])], constant_values=sides.inputs[0].type.qmin)
+        windows = np.lib.stride_tricks.sliding_window_view(padded, f["kernel"], axes)
+        windows = windows[(slice(None), slice(None), *(slice(None, None, k) for k in f["stride"]))]
+        return np.asarray(windows.max(tuple(range(-len(axes), 0))))
 
 
 class Matmul(Kind):
@@ -239,7 +313,7 @@ class Multiply(Kind):
         offsets = [codes.astype(np.int64) - edge.type.zero_point for codes, edge in zip(x, sides.inputs)]
         factor = [int(f) for f in node.arrays["factor"]]
         sums = sum(f * offsets[2 * k] * offsets[2 * k + 1] for k, f in enumerate(factor))
-        return rescaled(np.asarray(sums), Multiplier(np.int64(1), node.arrays["shift"]), sides.output.type)
+        return rescaled(np.asarray(sums), Multiplier(np.array(1), node.arrays["shift"]), sides.output.type)
 
 
 class Mean(Kind):
@@ -369,6 +443,46 @@ class Slice(Kind):
         return np.asarray(x[0][Slice.part(node, x[0].shape[node.fields["axis"]])])
 
 
+class Loop(Kind):
+    """For each place of `axis` of the inputs, from the first or, where `reverse` is 1, from the last: the body's nodes, which
+    read the inputs' codes of that place and then states, and give the output's codes of that place and then the next states.
+    The first states are their zero points."""
+
+    optional = 7
+    fields = ("axis", "reverse")
+
+    @staticmethod
+    def check(node: Node, sides: Sides, longest: Mapping[str, int]) -> None:
+        body, axis, count = node.body, node.fields["axis"], len(sides.inputs)
+        if node.fields["reverse"] not in (0, 1) or not all(0 <= axis < len(edge.shape) for edge in sides.inputs):
+            raise Error(f"axis, reverse: {axis}, {node.fields['reverse']}, of inputs of {[edge.shape for edge in sides.inputs]}")
+        given, made = [body.edges[name] for name in body.inputs], [body.edges[name] for name in body.outputs]
+        if len(given) < count or len(made) != 1 + len(given) - count:
+            raise Error(f"a body of {len(given)} inputs and {len(made)} outputs, for {count} inputs: must have as many states on "
+                        "both sides")
+        for edge, inner in zip((*sides.inputs, sides.output), (*given[:count], made[0])):
+            if edge.type != inner.type or (*edge.shape[:axis], *edge.shape[axis + 1:]) != inner.shape:
+                raise Error(f"{edge.type} of {edge.shape}: the body has {inner.type} of {inner.shape} for a place of it")
+            if edge.shape[axis] != sides.inputs[0].shape[axis]:
+                raise Error(f"inputs and output have {sides.inputs[0].shape[axis]} and {edge.shape[axis]} places")
+        for before, after in zip(given[count:], made[1:]):
+            if (before.type, before.shape) != (after.type, after.shape):
+                raise Error(f"a state of {before.type} and {before.shape}, which comes out as {after.type} and {after.shape}")
+
+    @staticmethod
+    def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
+        body, axis = node.body, node.fields["axis"]
+        states = [np.full(sizes_of(edge.shape, sizes), edge.type.zero_point, edge.type.dtype)
+                  for edge in (body.edges[name] for name in body.inputs[len(x):])]
+        y = np.empty(sizes_of(sides.output.shape, sizes), sides.output.type.dtype)
+        order = range(x[0].shape[axis])
+        for place in reversed(order) if node.fields["reverse"] else order:
+            made = body.run([codes.take(place, axis) for codes in x] + states, sizes)
+            np.moveaxis(y, axis, 0)[place] = made[0]
+            states = made[1:]
+        return y
+
+
 class Concat(Kind):
     """The codes of two edges of one type, one behind the other along an axis."""
 
@@ -393,7 +507,7 @@ class Concat(Kind):
 
 
 KINDS: dict[str, type[Kind]] = {
-    "gather": Gather, "constant": Constant, "product": Product, "matmul": Matmul, "multiply": Multiply, "mean": Mean,
-    "operator": Operate, "reshape": Reshape, "transpose": Transpose, "slice": Slice,
-    "concat": Concat,
+    "gather": Gather, "constant": Constant, "product": Product, "convolution": Convolution, "max_pool": MaxPool, "matmul": Matmul,
+    "multiply": Multiply, "mean": Mean, "operator": Operate, "reshape": Reshape, "transpose": Transpose, "slice": Slice,
+    "concat": Concat, "loop": Loop,
 }

@@ -55,7 +55,7 @@ class Widths:
     @classmethod
     def all(cls, bits: int) -> Widths:
         """One width everywhere."""
-        return cls(**{field.name: bits for field in dataclasses.fields(cls) if field.name != "segments"})
+        return cls(bits, bits, bits, bits, bits, bits, bits, bits)
 
 
 class Ranges:
@@ -172,6 +172,14 @@ class _Maker:
             self.narrowed[edge.name, bits] = self.brought(op, edge, self.ranges.symmetric(edge.name, bits))
         return self.narrowed[edge.name, bits]
 
+    def make_all(self, ops: Iterable[Op]) -> None:
+        """Nodes of operations, in their order."""
+        for op in ops:
+            try:
+                self.make(op)
+            except Error as error:
+                raise Error(f"{op.name or op.output}: {error}") from None
+
     def make(self, op: Op) -> None:
         if op.kind in MOVES:
             x = self.edges[op.inputs[0]]
@@ -188,14 +196,22 @@ class _Maker:
         self.node("constant", op, x, y, arrays={"codes": y.type.quantize(op.arrays["values"]).astype(np.int16)})
 
     def _linear(self, op: Op, x: list[Edge], y: Edge) -> None:
-        source = self.narrow(op, x[0])
+        self._weighted("product", op, self.narrow(op, x[0]), y)
+
+    def _convolution(self, op: Op, x: list[Edge], y: Edge) -> None:
+        self._weighted("convolution", op, self.narrow(op, x[0]), y, fields=dict(op.fields))
+
+    def _weighted(self, kind: str, op: Op, source: Edge, y: Edge, **rest: Any) -> None:
+        """A node of sums with weights of 8 bits, one scale an output channel."""
         weights = op.arrays["weights"].astype(np.float64)
-        steps = np.abs(weights).max(1) / 127
+        flat = weights.reshape(len(weights), -1)
+        steps = np.abs(flat).max(1) / 127
         steps[steps == 0] = 1
-        codes = np.rint(weights / steps[:, None]).astype(np.int8)
+        codes = np.rint(flat / steps[:, None]).astype(np.int8)
         bias = np.rint(op.arrays["bias"] / (source.type.scale * steps))
         bias = bias.astype(np.int64) - source.type.zero_point * codes.astype(np.int64).sum(1)
-        node = Node("product", (source.name,), y.name, op.name, arrays={"weights": codes, "bias": bias})
+        node = Node(kind, (source.name,), y.name, op.name,
+                    arrays={"weights": codes.reshape(weights.shape), "bias": bias}, **rest)
         by = multipliers(source.type.scale * steps / y.type.scale, Product.largest(node, source.type).bit_length())
         node.arrays.update(factor=by.factor.astype(np.int32), shift=by.shift.astype(np.uint8))
         self.nodes.append(node)
@@ -247,6 +263,20 @@ class _Maker:
     def _add(self, op: Op, x: list[Edge], y: Edge) -> None:
         self._operator(op, x, y, elements.add(x[0].type, x[1].type, y.type))
 
+    def _loop(self, op: Op, x: list[Edge], y: Edge) -> None:
+        assert op.body is not None
+        maker, axis = _Maker(op.body, self.ranges, self.widths, self.sizes), op.fields["axis"]
+        for one, edge in zip(op.body.inputs, x):
+            maker.edge(one.name, edge.type, (*edge.shape[:axis], *edge.shape[axis + 1:]))
+        made_of = {inner.output: inner for inner in op.body.ops}
+        for one, name in zip(op.body.inputs[len(x):], op.body.outputs[1:]):
+            maker.edge(one.name, _type(made_of[name], self.ranges, maker.readers.of(name), self.widths), one.shape)
+        maker.make_all(op.body.ops)
+        y = self.edge(y.name, maker.edges[op.body.outputs[0]].type, y.shape)
+        body = Network(self.sizes, maker.edges.values(), [one.name for one in op.body.inputs], op.body.outputs, maker.nodes,
+                       is_body=True)
+        self.node("loop", op, x, y, fields=dict(op.fields), body=body)
+
     def _function(self, op: Op, x: list[Edge], y: Edge) -> None:
         segments = self.widths.segments[x[0].type.bits > 8]
         self._operator(op, x, y, _table(op.function, tuple(op.parameters.items()), x[0].type, y.type, segments))
@@ -279,9 +309,5 @@ def quantise(network: FloatNetwork, ranges: Ranges, widths: Optional[Widths] = N
         else:
             side = ranges.symmetric(one.name, maker.widths.product_input)
         maker.edge(one.name, side, one.shape)
-    for op in network.ops:
-        try:
-            maker.make(op)
-        except Error as error:
-            raise Error(f"{op.name or op.output}: {error}") from None
+    maker.make_all(network.ops)
     return Network(longest, maker.edges.values(), [one.name for one in network.inputs], network.outputs, maker.nodes)

@@ -12,7 +12,7 @@ from torch import nn
 from ..codes import Array
 from ..errors import Error
 from ..network import FloatNetwork, Network, Ranges, Widths, quantise
-from .exported import read
+from .graph_calls import read
 
 __all__ = ["quantize", "real_network"]
 

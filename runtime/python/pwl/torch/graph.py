@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model of torch as a network of real numbers, read from the graph of torch.export.
+"""A model of torch as a network of real numbers, read from the graph of torch.export; graph_calls.py has its operations.
 
 Each node of that graph is one of three things: a real result, which becomes an operation; what depends on sizes and weights
 alone, which becomes a constant; and what depends on masks, as models write them in many ways. Such a mask is recognised by
@@ -8,8 +8,6 @@ what it computes, over drawn inputs of several sizes: padding by an input of 0 a
 from __future__ import annotations
 
 import dataclasses
-import math
-import operator
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -21,16 +19,15 @@ from ..errors import Error
 from ..network.floats import FloatNetwork, Input, Op, without_scales
 from ..network.kinds import Shape
 from . import functions
-from .attention import CALLS as ATTENTION
 
-__all__ = ["read"]
+__all__ = ["MASKED", "RESHAPES", "SAME", "SPLITS", "Handler", "Mask", "Pending", "Reader", "Result"]
 
 aten = torch.ops.aten
 SAME = {aten.dropout.default, aten.contiguous.default, aten.clone.default, aten.alias.default, aten.detach.default,
         aten.to.dtype, aten.to.device, aten.to.dtype_layout, aten._to_copy.default, aten.lift_fresh_copy.default}
 RESHAPES = {aten.view.default, aten.reshape.default, aten.unsqueeze.default, aten.squeeze.dim, aten.squeeze.dims,
             aten.flatten.using_ints, aten.unflatten.int, aten._unsafe_view.default, aten.squeeze.default}
-SPLITS = {aten.split.Tensor, aten.split_with_sizes.default, aten.chunk.default}
+SPLITS = {aten.split.Tensor, aten.split_with_sizes.default, aten.chunk.default}  # whose parts getitem takes
 SIDE_EFFECTS = {aten._assert_tensor_metadata.default, aten._assert_async.msg, aten.sym_constrain_range_for_size.default}
 # Functions of single numbers beside the activations that functions.py lists, where their other operand is a number.
 ELEMENTWISE = {aten.add.Tensor, aten.add_.Tensor, aten.sub.Tensor, aten.sub_.Tensor, aten.mul.Tensor, aten.mul_.Tensor,
@@ -52,7 +49,7 @@ class Pending:
 
     kind   "elementwise" (a function of base's single numbers, which `node` computes), "masked scores" (base, and what masks it),
            "masked" (base times a mask), "sum" (of base over axis, masked), "length" (the root of the sum of base's squares),
-           "mean square" (of base), "rms" (its root, or 1 over it)
+           "mean square" (of base), "rms" (its root, or 1 over it), "recurrent" (base is the output)
     """
 
     kind: str
@@ -60,7 +57,9 @@ class Pending:
     mask: Optional[fx.Node] = None
     axis: int = 0
     eps: float = 0.0
+    inverted: bool = False  # whether a place takes no part where the mask is True
     node: Optional[fx.Node] = None
+    finals: tuple[tuple[str, int], ...] = ()  # of a recurrent layer: each loop's output, and whether it runs backwards
 
 
 Result = Union[str, Pending]
@@ -77,8 +76,9 @@ class Mask:
 class Reader:
     """Reads one exported program."""
 
-    def __init__(self, program: Any, sizes: Mapping[str, Sequence[Union[str, int]]], longest: Mapping[str, int]) -> None:
-        self.program, self.longest = program, longest
+    def __init__(self, program: Any, sizes: Mapping[str, Sequence[Union[str, int]]], longest: Mapping[str, int],
+                 handlers: Mapping[Any, Handler]) -> None:
+        self.program, self.longest, self.handlers = program, longest, handlers
         self.nodes = [node for node in program.graph.nodes if node.target not in SIDE_EFFECTS]
         self.state = self._state()
         self.user_inputs = {node.name: node for node in self.nodes if node.op == "placeholder" and node not in self.state}
@@ -156,7 +156,8 @@ class Reader:
     def evaluate(self, node: fx.Node, inputs: Mapping[str, torch.Tensor], sizes: Mapping[str, int],
                  results: Mapping[str, torch.Tensor] = {}) -> Any:
         """The value of a node for inputs, of which sizes alone are needed where none is given, and for some results."""
-        known: dict[fx.Node, Any] = {one: results[name] for one, name in self.results.items() if name in results}
+        known: dict[fx.Node, Any] = {one: results[name] for one, name in self.results.items()
+                                    if isinstance(name, str) and name in results}
 
         def value(one: Any) -> Any:
             if isinstance(one, fx.Node):
@@ -203,7 +204,7 @@ class Reader:
             cases.append((sizes, inputs))
         return cases
 
-    def recognise(self, node: fx.Node, mask: Any) -> Mask:
+    def recognise(self, node: fx.Node, mask: Any, inverted: bool = False) -> Mask:
         """The mask of a softmax, as keep[..., row, place]."""
         if self.is_constant(mask) and not isinstance(mask, fx.Node):
             raise self.refuse(node, "a mask of a number")
@@ -211,7 +212,7 @@ class Reader:
         candidates = [Mask(name, causal) for name in [None, *sorted(names)] for causal in (False, True)]
         for sizes, inputs in self.drawn(names):
             value = self.evaluate(mask, inputs, sizes)
-            keep = value if value.dtype == torch.bool else value > MASKED
+            keep = (~value if inverted else value) if value.dtype == torch.bool else value > MASKED
             if value.dtype != torch.bool and bool((keep & (value != 0)).any()):
                 raise self.refuse(node, "a mask that adds other numbers than 0 and -inf")
             candidates = [one for one in candidates if self._is(one, keep, inputs)]
@@ -233,7 +234,7 @@ class Reader:
                 return False
             wanted = wanted & torch.ones(shape[-2:], dtype=torch.bool).tril()
         try:
-            return bool((keep == wanted).all()) and torch.broadcast_shapes(shape, wanted.shape) == tuple(shape)
+            return bool((keep == wanted).all()) and (keep | wanted).shape == shape
         except RuntimeError:
             return False
 
@@ -300,14 +301,12 @@ class Reader:
 
     def call(self, node: fx.Node) -> Result:
         target = node.target
-        args = [node.args[k] if k < len(node.args) else None for k in range(8)]
+        args: list[Any] = [node.args[k] if k < len(node.args) else None for k in range(8)]
         if self.is_elementwise(node):
             return self.elementwise(node)
         if target in SAME:
             return self.results[args[0]]
-        if target is aten.embedding.default:
-            return self.embedding(node)
-        handler = HANDLERS.get(target)
+        handler = self.handlers.get(target)
         if handler is None and target in RESHAPES:
             return self.add(node, "reshape", [self.edge(args[0], node)])
         if handler is None:
@@ -333,7 +332,7 @@ class Reader:
                 bases.append("")
         if len(set(bases)) == 1 and bases[0]:
             return Pending("elementwise", bases[0], node=node)
-        handler = HANDLERS.get(node.target)
+        handler = self.handlers.get(node.target)
         if handler is None:
             raise self.refuse(node, "an operation that networks do not have yet")
         return handler(self, node, [node.args[k] if k < len(node.args) else None for k in range(8)])
@@ -358,219 +357,6 @@ class Reader:
         return self.add(node, "function", [part.base], function=fitted, parameters=dict(parameters), values=values.of_numbers,
                         shape=shape)
 
-    def embedding(self, node: fx.Node) -> str:
-        table, index = node.args[0], node.args[1]
-        source = index
-        while isinstance(source, fx.Node) and (source.target in SAME or (
-                source.target in RESHAPES and self.shape(source) == self.shape(source.args[0]))):
-            source = source.args[0]
-        if not isinstance(source, fx.Node) or source.name not in self.user_inputs:
-            raise self.refuse(node, "an embedding whose index is no input")
-        self.roles[source.name] = "index"
-        return self.add(node, "gather", [source.name], arrays={"table": self.constant(table)})
-
-    def linear(self, node: fx.Node, args: list[Any]) -> str:
-        weights = self.constant(args[1])
-        bias = np.zeros(len(weights)) if args[2] is None else self.constant(args[2])
-        return self.add(node, "linear", [self.edge(args[0], node)], arrays={"weights": weights, "bias": bias})
-
-    def matmul(self, node: fx.Node, args: list[Any]) -> str:
-        if self.is_constant(args[1]) and len(self.shape(args[1])) == 2:
-            weights = self.constant(args[1]).T
-            return self.add(node, "linear", [self.edge(args[0], node)], arrays={"weights": weights, "bias": np.zeros(len(weights))})
-        return self.add(node, "matmul", [self.edge(args[0], node), self.edge(args[1], node)],
-                        fields={"transposed": 0, "factor": 1.0})
-
-    def addmm(self, node: fx.Node, args: list[Any]) -> str:
-        if not self.is_constant(args[0]) or not self.is_constant(args[2]) or node.kwargs:
-            raise self.refuse(node, "addmm of other than an input and constants")
-        return self.add(node, "linear", [self.edge(args[1], node)],
-                        arrays={"weights": self.constant(args[2]).T, "bias": self.constant(args[0])})
-
-    def sum_of(self, node: fx.Node, args: list[Any]) -> Result:
-        """x + y, x - y, with a number, a tensor, or a mask of scores."""
-        alpha = float(node.kwargs.get("alpha", 1)) * (-1 if node.target in (aten.sub.Tensor, aten.sub_.Tensor) else 1)  # type: ignore[arg-type]
-        x, y = args[0], args[1]
-        if isinstance(x, fx.Node) and isinstance(self.results.get(x), Pending):
-            part = self.results[x]
-            if part.kind == "mean square" and not isinstance(y, fx.Node):  # type: ignore[union-attr]
-                return dataclasses.replace(part, eps=float(y))  # type: ignore[type-var]
-        for base, mask in ((x, y), (y, x)):
-            if isinstance(mask, fx.Node) and mask not in self.real and (self.depends[mask] or self._adds_infinity(mask)):
-                return Pending("masked scores", self.edge(base, node), mask)
-        second = self.edge(y, node)
-        if alpha != 1:
-            second = self.add(node, "scale", [second], fields={"factor": alpha}, output=f"{node.name}.negated",
-                              shape=self.shape(y) if isinstance(y, fx.Node) else (1,))
-        return self.add(node, "add", [self.edge(x, node), second])
-
-    def _adds_infinity(self, mask: fx.Node) -> bool:
-        value = mask.meta.get("val")
-        return isinstance(value, torch.Tensor) and value.dim() >= 2 and bool((self.constant(mask) <= MASKED).any())
-
-    def product_of(self, node: fx.Node, args: list[Any]) -> Result:
-        x, y = args[0], args[1]
-        if x not in self.real:
-            x, y = y, x
-        one, other = self.results.get(x), self.results.get(y) if isinstance(y, fx.Node) else None
-        for part, value in ((one, y), (other, x)):
-            if isinstance(part, Pending) and part.kind == "rms" and self.results.get(value) == part.base:
-                return self.add(node, "rmsnorm", [part.base], fields={"eps": part.eps})
-        if y not in self.real and self.depends[y]:
-            return Pending("masked", self.edge(x, node), y)
-        if y not in self.real:
-            values = self.constant(y)
-            before = next((op for op in self.ops if op.output == one), None)
-            if before is not None and before.kind == "rmsnorm" and not before.arrays and values.ndim == 1:
-                return self.add(node, "rmsnorm", before.inputs, fields=before.fields, arrays={"gamma": values})
-        return self.add(node, "multiply", [self.edge(x, node), self.edge(y, node)])
-
-    def quotient_of(self, node: fx.Node, args: list[Any]) -> str:
-        x, y = args[0], args[1]
-        part, below = self.results.get(x), self.results.get(y) if isinstance(y, fx.Node) else None
-        if isinstance(below, Pending) and below.kind == "length" and below.base == part:
-            return self.add(node, "l2norm", [below.base])
-        if isinstance(below, Pending) and below.kind == "rms" and below.base == part:
-            return self.add(node, "rmsnorm", [below.base], fields={"eps": below.eps})
-        if isinstance(part, Pending) and part.kind == "sum" and part.mask is not None:
-            return self.masked_mean(node, part, y)
-        raise self.refuse(node, "a division by what is no number, no length and no count of a mask")
-
-    def masked_mean(self, node: fx.Node, part: Pending, count: Any) -> str:
-        assert part.mask is not None
-        if part.axis != 1:
-            raise self.refuse(node, "a masked mean over another axis than the second")
-        rank = len(part.mask.meta["val"].shape)
-        name = self.is_mask_of(part.mask, lambda mask: mask.reshape(*mask.shape, *[1] * (rank - 2)))
-        counted = self.is_mask_of(count, lambda mask: mask.sum(-1, keepdim=True)) if isinstance(count, fx.Node) else None
-        if name is None or counted != name:
-            raise self.refuse(node, "a mean whose weights are no input of 0 and 1, or which is divided by something else than their "
-                                    "count")
-        return self.add(node, "mean", [part.base, name], fields={"axis": part.axis})
-
-    def reduce(self, node: fx.Node, args: list[Any]) -> Result:
-        """A sum or a mean over one axis."""
-        axes = [axis % len(args[0].meta["val"].shape) for axis in args[1]]
-        part, is_mean, keep = self.results[args[0]], node.target is aten.mean.dim, bool(args[2])
-        if is_mean and keep and axes == [args[0].meta["val"].dim() - 1] and self.is_square(part):
-            assert isinstance(part, Pending)
-            return Pending("mean square", part.base)
-        if len(axes) != 1 or (keep and not is_mean):
-            raise self.refuse(node, "a sum or mean over other than one axis")
-        if isinstance(part, Pending) and part.kind == "masked" and not is_mean:
-            return dataclasses.replace(part, kind="sum", axis=axes[0])
-        base = self.edge(args[0], node)
-        if not is_mean:
-            raise self.refuse(node, "a sum that no count divides")
-        shape = self.shape(args[0])
-        shape = (*shape[:axes[0]], *shape[axes[0] + 1:])
-        name = self.add(node, "mean", [base], fields={"axis": axes[0]}, output=f"{node.name}.mean" if keep else node.name,
-                        shape=shape)
-        return self.add(node, "reshape", [name]) if keep else name
-
-    def is_square(self, part: Result) -> bool:
-        """Whether it is the square of base."""
-        if not isinstance(part, Pending) or part.node is None:
-            return False
-        x = part.node.args[0]
-        of_base = isinstance(x, fx.Node) and self.results.get(x) == part.base
-        return of_base and ((part.node.target is aten.pow.Tensor_Scalar and part.node.args[1] == 2)
-                            or (part.node.target is aten.mul.Tensor and part.node.args[1] is x))
-
-    def softmax(self, node: fx.Node, args: list[Any]) -> str:
-        if args[1] % args[0].meta["val"].dim() != args[0].meta["val"].dim() - 1:
-            raise self.refuse(node, "a softmax over another axis than the last")
-        part = self.results[args[0]]
-        mask = Mask(None, False)
-        if isinstance(part, Pending) and part.kind == "masked scores":
-            mask, base = self.recognise(node, part.mask), part.base
-        else:
-            base = self.edge(args[0], node)
-        return self.add(node, "softmax", [base, *([mask.input] if mask.input else [])], fields={"causal": int(mask.causal)})
-
-    def masked_fill(self, node: fx.Node, args: list[Any]) -> Result:
-        raise self.refuse(node, "masked_fill; give attention its mask by scaled_dot_product_attention, or add it")
-
-    def attention(self, node: fx.Node, args: list[Any]) -> str:
-        """scaled_dot_product_attention as two products around a softmax."""
-        query, key, value = args[:3]
-        if args[3] is None:
-            mask = Mask(None, bool(args[5] or node.kwargs.get("is_causal")))
-        else:
-            mask = self.recognise(node, args[3])
-        scale = node.kwargs.get("scale") or 1 / math.sqrt(query.meta["val"].shape[-1])
-        shape = (*self.shape(query)[:-1], self.shape(key)[-2])
-        scores = self.add(node, "matmul", [self.edge(query, node), self.edge(key, node)], shape=shape,
-                          output=f"{node.name}.scores", fields={"transposed": 1, "factor": float(scale)})
-        shares = self.add(node, "softmax", [scores, *([mask.input] if mask.input else [])], shape=shape,
-                          output=f"{node.name}.shares", fields={"causal": int(mask.causal)})
-        return self.add(node, "matmul", [shares, self.edge(value, node)], fields={"transposed": 0, "factor": 1.0})
-
-    def norm(self, node: fx.Node, args: list[Any]) -> str:
-        layer = node.target is aten.layer_norm.default
-        gamma, beta, eps = args[2], args[3] if layer else None, args[4] if layer else args[3]
-        if len(args[1]) != 1:
-            raise self.refuse(node, "a norm over more than the last axis")
-        arrays = {name: self.constant(value) for name, value in (("gamma", gamma), ("beta", beta)) if value is not None}
-        eps = eps if eps is not None else (1e-5 if layer else torch.finfo(args[0].meta["val"].dtype).eps)
-        return self.add(node, "layernorm" if layer else "rmsnorm", [self.edge(args[0], node)], fields={"eps": float(eps)},
-                        arrays=arrays)
-
-    def transpose(self, node: fx.Node, args: list[Any]) -> str:
-        rank = args[0].meta["val"].dim()
-        if node.target is aten.permute.default:
-            order = [axis % rank for axis in args[1]]
-        else:
-            one, other = (args[1] % rank, args[2] % rank) if node.target is aten.transpose.int else (0, rank - 1)
-            order = list(range(rank))
-            order[one], order[other] = order[other], order[one]
-        return self.add(node, "transpose", [self.edge(args[0], node)], fields={"order": order})
-
-    def slice(self, node: fx.Node, args: list[Any]) -> str:
-        axis, x = (args[1] or 0) % args[0].meta["val"].dim(), self.edge(args[0], node)
-        if node.target is aten.select.int:
-            part = {"start": args[2], "stop": args[2] + 1 if args[2] != -1 else 1 << 40, "step": 1, "keep": 0}
-        else:
-            part = {"start": args[2] or 0, "stop": 1 << 40 if args[3] is None else min(args[3], 1 << 40), "step": args[4] or 1,
-                    "keep": 1}
-        if not all(isinstance(value, int) for value in part.values()):
-            raise self.refuse(node, "a part whose ends depend on sizes")
-        return self.add(node, "slice", [x], fields={"axis": axis, **part})
-
-    def split(self, node: fx.Node, args: list[Any]) -> str:
-        """One of the parts that split and chunk give."""
-        parts, k = args[0], args[1]
-        x, sizes = parts.args[0], parts.args[1] if len(parts.args) > 1 else None
-        axis = (parts.args[2] if len(parts.args) > 2 else parts.kwargs.get("dim", 0)) % x.meta["val"].dim()
-        lengths = [value.shape[axis] for value in parts.meta["val"]]
-        if parts.target not in SPLITS or not all(isinstance(length, int) for length in lengths):
-            raise self.refuse(node, f"a part of {parts.target}, of {sizes}")
-        start = sum(lengths[:k])
-        return self.add(node, "slice", [self.edge(x, node)],
-                        fields={"axis": axis, "start": start, "stop": start + lengths[k], "step": 1, "keep": 1})
-
-    def expand(self, node: fx.Node, args: list[Any]) -> Result:
-        part = self.results[args[0]]
-        if isinstance(part, Pending) and part.kind == "length":
-            return part
-        if self.shape(args[0]) != self.shape(node):
-            raise self.refuse(node, "expand, which repeats codes")
-        return part
-
-    def part(self, node: fx.Node, args: list[Any]) -> Pending:
-        """The steps of norms that are spelled out."""
-        before = self.results[args[0]]
-        if node.target is aten.linalg_vector_norm.default:
-            rank = args[0].meta["val"].dim()
-            if args[1] != 2 or [axis % rank for axis in args[2]] != [rank - 1]:
-                raise self.refuse(node, "another norm than the Euclidean over the last axis")
-            return Pending("length", self.edge(args[0], node))
-        if node.target is aten.clamp_min.default and isinstance(before, Pending) and before.kind == "length":
-            return before
-        if node.target in (aten.rsqrt.default, aten.sqrt.default) and isinstance(before, Pending) and before.kind == "mean square":
-            return dataclasses.replace(before, kind="rms")
-        raise self.refuse(node, "an operation that networks do not have yet")
-
 
 class _Values(nn.Module):
     """A function of single numbers that nodes of a graph compute from one result."""
@@ -590,28 +376,4 @@ class _Values(nn.Module):
             return self(torch.from_numpy(np.array(x, np.float64))).numpy()
 
 
-HANDLERS: dict[Any, Callable[[Reader, fx.Node, list[Any]], Result]] = {
-    aten.linear.default: Reader.linear,
-    aten.addmm.default: Reader.addmm,
-    operator.getitem: Reader.split,
-    **dict.fromkeys((aten.matmul.default, aten.bmm.default, aten.mm.default), Reader.matmul),
-    **dict.fromkeys((aten.add.Tensor, aten.add_.Tensor, aten.sub.Tensor, aten.sub_.Tensor), Reader.sum_of),
-    **dict.fromkeys((aten.mul.Tensor, aten.mul_.Tensor), Reader.product_of),
-    **dict.fromkeys((aten.div.Tensor, aten.div_.Tensor), Reader.quotient_of),
-    **dict.fromkeys((aten.sum.dim_IntList, aten.mean.dim), Reader.reduce),
-    **dict.fromkeys((aten.softmax.int, aten._softmax.default), Reader.softmax),
-    **dict.fromkeys((aten.masked_fill.Scalar, aten.masked_fill.Tensor), Reader.masked_fill),
-    **dict.fromkeys((aten.layer_norm.default, aten.rms_norm.default), Reader.norm),
-    **dict.fromkeys((aten.transpose.int, aten.permute.default, aten.t.default), Reader.transpose),
-    **dict.fromkeys((aten.slice.Tensor, aten.select.int), Reader.slice),
-    **dict.fromkeys((aten.expand.default, aten.expand_as.default), Reader.expand),
-    **dict.fromkeys((aten.linalg_vector_norm.default, aten.clamp_min.default, aten.pow.Tensor_Scalar, aten.rsqrt.default,
-                     aten.sqrt.default), Reader.part),
-    **{call: Reader.attention for call in ATTENTION if isinstance(call, torch._ops.OpOverload)},
-}
-
-
-def read(program: Any, sizes: Mapping[str, Sequence[Union[str, int]]], longest: Mapping[str, int]) -> FloatNetwork:
-    """The network of an exported program. sizes has the axes of each input: a number, or the name of a size; longest how
-    long each of these is at most."""
-    return Reader(program, sizes, longest).read()
+Handler = Callable[[Reader, fx.Node, list[Any]], Result]
