@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Mapping
 
 import numpy as np
@@ -48,11 +49,17 @@ def unpack(data: bytes) -> dict[str, Array]:
             continue
         entry = header.object(name, {"dtype", "shape", "data_offsets"})
         dtype = np.dtype(DTYPES[list(DTYPES)[entry.choice("dtype", list(DTYPES))]]).newbyteorder("<")
-        shape, (start, stop) = entry.get("shape"), entry.get("data_offsets")
-        count = int(np.prod([int(size) for size in shape], dtype=object)) if shape else 1
-        if not (isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
-                and 0 <= start <= stop <= len(body) and stop - start == count * dtype.itemsize):
-            raise Error(f"{name}: {shown(shape)} from {start} to {stop}, of {len(body)} bytes of arrays")
-        array = np.frombuffer(body[start:stop], dtype).reshape(shape)
+        shape, ends = _integers(entry, "shape"), _integers(entry, "data_offsets")
+        if not (len(ends) == 2 and ends[0] <= ends[1] <= len(body)
+                and ends[1] - ends[0] == math.prod(shape) * dtype.itemsize):
+            raise Error(f"{name}: shape {shown(shape)}, bytes {shown(ends)}, of {len(body)} bytes of arrays")
+        array = np.frombuffer(body[ends[0]:ends[1]], dtype).reshape(shape)
         arrays[name] = array.astype(dtype.newbyteorder("="), copy=False)
     return arrays
+
+
+def _integers(entry: Fields, field: str) -> list[int]:
+    values = entry.get(field)
+    if not isinstance(values, list) or not all(type(value) is int and value >= 0 for value in values):
+        raise Error(f"{entry.name(field)}: {shown(values)}, must be a list of integers from 0")
+    return values

@@ -286,7 +286,7 @@ class Reader:
         for node in self.nodes:
             if node.op == "placeholder" and node in self.real:
                 self.results[node] = node.name
-            elif node.op == "call_function" and node in self.real and node.target not in SPLITS:
+            elif node.op == "call_function" and node in self.real and node.users and node.target not in SPLITS:
                 self.results[node] = self.call(node)
         outputs = []
         for value in next(node for node in self.nodes if node.op == "output").args[0]:

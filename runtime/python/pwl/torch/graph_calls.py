@@ -354,7 +354,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((aten.softmax.int, aten._softmax.default), softmax),
     **dict.fromkeys((aten.masked_fill.Scalar, aten.masked_fill.Tensor), masked_fill),
     **dict.fromkeys((aten.layer_norm.default, aten.rms_norm.default), norm),
-    **dict.fromkeys((aten.transpose.int, aten.permute.default, aten.t.default), transpose),
+    **dict.fromkeys((aten.transpose.int, aten.permute.default, aten.t.default, aten.numpy_T.default), transpose),
     **dict.fromkeys((aten.slice.Tensor, aten.select.int), slice_of),
     **dict.fromkeys((aten.expand.default, aten.expand_as.default), expand),
     **dict.fromkeys((aten.conv1d.default, aten.conv2d.default), convolution),
