@@ -4,6 +4,7 @@
     network = pwl.torch.quantize(model, batches)     # or pwl.network.load("encoder.json")
     y = network(ids, mask)                           # codes to codes
     network.real(ids, mask)                          # real numbers of the output
+    print(network.report(ids, mask))                 # what each node loses
     network.save("encoder.json")
 
 docs/networks.md has the nodes' formulas, the file, and what a check proves.
@@ -11,6 +12,8 @@ docs/networks.md has the nodes' formulas, the file, and what a check proves.
 from .floats import FloatNetwork, Input, Op, without_scales
 from .graph import Network, load
 from .kinds import Edge, Node
-from .quantise import Ranges, Widths, quantise
+from .quantise import Ranges, Widths, cheapest, quantise
+from .report import Loss, Report, relative_loss
 
-__all__ = ["Edge", "FloatNetwork", "Input", "Network", "Node", "Op", "Ranges", "Widths", "load", "quantise", "without_scales"]
+__all__ = ["Edge", "FloatNetwork", "Input", "Loss", "Network", "Node", "Op", "Ranges", "Report", "Widths", "cheapest", "load", "quantise",
+           "relative_loss", "without_scales"]

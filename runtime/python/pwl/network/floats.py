@@ -15,7 +15,7 @@ from .kinds import Shape, sizes_of
 __all__ = ["MOVES", "FloatNetwork", "Input", "Op", "without_scales"]
 
 Function = Union[str, Callable[[Any], Any]]
-Replace = Callable[["Op", Array], Array]
+Replace = Callable[["Op", Sequence[Array], Array], Array]  # what stands for a result, of an operation, its inputs and it
 
 
 @dataclasses.dataclass
@@ -195,8 +195,9 @@ class FloatNetwork:
         values = {one.name: x for one, x in zip(self.inputs, inputs)}
         last = {name: k for k, op in enumerate(self.ops) for name in op.inputs}
         for k, op in enumerate(self.ops):
-            y = evaluated(op, [values[name] for name in op.inputs], sizes, replaced)
-            values[op.output] = y if replaced is None else replaced(op, y)
+            x = [values[name] for name in op.inputs]
+            y = evaluated(op, x, sizes, replaced)
+            values[op.output] = y if replaced is None else replaced(op, x, y)
             for name in set(op.inputs):
                 if last[name] == k and name not in self.outputs:
                     del values[name]

@@ -19,7 +19,9 @@ from ..errors import Error, shown
 from ..rows import RowOperator
 from ..table import Table
 from .arrays import pack, unpack
+from .floats import FloatNetwork
 from .kinds import KINDS, Edge, Node, Operator, Sides, sizes_of
+from .report import Report, report
 
 __all__ = ["Network", "load"]
 
@@ -38,10 +40,11 @@ class Network:
     """
 
     def __init__(self, sizes: Mapping[str, int], edges: Iterable[Edge], inputs: Sequence[str], outputs: Sequence[str],
-                 nodes: Sequence[Node], *, is_body: bool = False) -> None:
+                 nodes: Sequence[Node], *, is_body: bool = False, real: Optional[FloatNetwork] = None) -> None:
         self.sizes, self.edges = dict(sizes), {edge.name: edge for edge in edges}
         self.inputs, self.outputs, self.nodes = tuple(inputs), tuple(outputs), tuple(nodes)
         self.is_body = is_body  # of a loop, whose sizes the network around it tells
+        self.real_network = real  # that it was made of, which no file has
         self._check()
         self._last = {name: k for k, node in enumerate(self.nodes) for name in node.inputs}
 
@@ -163,6 +166,12 @@ class Network:
         reals = tuple(self.edges[name].type.dequantize(array)
                       for name, array in zip(self.outputs, results if isinstance(results, tuple) else (results,)))
         return reals[0] if len(reals) == 1 else reals
+
+    def report(self, *inputs: Any) -> Report:
+        """What each node loses, by the network of real numbers that it was made of, over a batch of real inputs."""
+        if self.real_network is None:
+            raise Error("a network from a file: what it loses is told by the one that was made of a model")
+        return report(self, self.real_network, inputs)
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes the network as JSON, and its arrays beside it, as NAME.safetensors; docs/networks.md has the format."""

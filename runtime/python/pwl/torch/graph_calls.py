@@ -24,9 +24,11 @@ aten = torch.ops.aten
 
 def embedding(reader: Reader, node: fx.Node, args: list[Any]) -> str:
     table, source = args[:2]
-    while isinstance(source, fx.Node) and (source.target in SAME or (
-            source.target in RESHAPES and reader.shape(source) == reader.shape(source.args[0]))):
-        source = source.args[0]
+    while isinstance(source, fx.Node) and source.all_input_nodes:
+        before = source.all_input_nodes[0]
+        if source.target not in SAME and (source.target not in RESHAPES or reader.shape(source) != reader.shape(before)):
+            break
+        source = before
     if not isinstance(source, fx.Node) or source.name not in reader.user_inputs:
         raise reader.refuse(node, "an embedding whose index is no input")
     reader.roles[source.name] = "index"

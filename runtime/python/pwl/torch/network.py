@@ -11,7 +11,7 @@ from torch import nn
 
 from ..codes import Array
 from ..errors import Error
-from ..network import FloatNetwork, Network, Ranges, Widths, quantise
+from ..network import FloatNetwork, Network, Ranges, Widths, cheapest, quantise
 from .graph_calls import read
 
 __all__ = ["quantize", "real_network"]
@@ -102,16 +102,25 @@ def real_network(model: nn.Module, batches: Iterable[Batch], *, sizes: Optional[
     return network, ranges
 
 
-def quantize(model: nn.Module, batches: Iterable[Batch], widths: Optional[Widths] = None, *,
-             sizes: Optional[Mapping[str, Sequence[Union[str, int]]]] = None,
+def quantize(model: nn.Module, batches: Iterable[Batch], widths: Union[Widths, str, None] = None, *,
+             loss: Optional[float] = None, sizes: Optional[Mapping[str, Sequence[Union[str, int]]]] = None,
              longest: Optional[Mapping[str, int]] = None) -> Network:
     """A model as a network of integers: weights of 8 bits a channel, activations of `widths`, whose ranges are those of the
     batches.
 
+    widths    bits of each place; or "auto", with `loss`: as many places of 8 bits as lose no more than it over the batches, the root
+              of the mean square of the outputs' errors over that of the outputs
     batches   tensors, sequences or mappings of them, as the model takes them: indices and masks of 0 and 1 as integers
     sizes     the axes of each input by its name, as {"input_ids": ("batch", "length")}; by default the first axis is the
               batch, and one that differs between batches a size too
     longest   how long each size may be, as {"length": 256}; by default as in the batches
     """
+    batches = list(batches)
     network, ranges = real_network(model, batches, sizes=sizes, longest=longest)
-    return quantise(network, ranges, widths)
+    if (widths == "auto") != (loss is not None) or (isinstance(widths, str) and widths != "auto"):
+        raise Error(f"widths: {widths!r}, loss: {loss!r}; must be a Widths, or \"auto\" with a loss")
+    if loss is None:
+        assert not isinstance(widths, str)
+        return quantise(network, ranges, widths)
+    bound = [_bound(model, batch) for batch in batches]
+    return cheapest(network, ranges, [[batch[one.name].numpy() for one in network.inputs] for batch in bound], loss)
