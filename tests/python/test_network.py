@@ -13,11 +13,12 @@ import pathlib
 import struct
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 from harness import end, equal, np, refused, test
 
 import pwl
-from pwl.network import Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, load, quantise
+from pwl.network import Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, cheapest, load, quantise, relative_loss
 from pwl.network.arithmetic import multipliers
 from pwl.network.arrays import pack, unpack
 
@@ -286,6 +287,54 @@ def _():
         made.save(f"{folder}/loop.json")
         codes = made.edges["x"].type.quantize(x)
         equal(load(f"{folder}/loop.json")(codes), made(codes), "codes")
+
+
+@test("a report has the loss of every kind, of weights, of bodies' nodes and of everything, and a picture")
+def _():
+    network = recurrent()
+    ranges, x = Ranges(network), rng.normal(size=(3, 9, 6))
+    ranges.observe(x)
+    made = quantise(network, ranges, Widths.all(8))
+    found = made.report(x)
+    losses = {one.name: one.loss for one in found.kinds}
+    assert list(losses) == ["linear", "add", "function", "multiply", "weights alone", "everything"], losses
+    assert all(0 < loss < 0.1 for loss in losses.values()) and losses["everything"] > losses["weights alone"], losses
+    assert losses["linear"] > losses["weights alone"]
+    assert [one.kind for one in found.nodes].count("function") == 6  # three of each direction
+    bounds = [one.bound for one in found.nodes if one.kind == "add"]
+    assert all(0.5 <= bound < 0.51 for bound in bounds), bounds
+    assert "| everything | " in str(found) and found.svg().count("<rect") == len(found.kinds) + len(found.nodes)
+    xml.etree.ElementTree.fromstring(found.svg())
+    with tempfile.TemporaryDirectory() as folder:
+        made.save(f"{folder}/net.json")
+        refused("a network from a file", lambda: load(f"{folder}/net.json").report(x))
+
+
+def nodes_of(network):
+    for node in network.nodes:
+        if node.body is None:
+            yield network, node
+        else:
+            yield from nodes_of(node.body)
+
+
+def made_edge(network, node):
+    return next(inner.edges[node.output] for inner, one in nodes_of(network) if one is node)
+
+
+@test("the cheapest widths within a loss: none where 16 bits lose more, all where all may be lost, some between")
+def _():
+    network = recurrent()
+    ranges, x = Ranges(network), rng.normal(size=(3, 9, 6))
+    ranges.observe(x)
+    least, most = (relative_loss([quantise(network, ranges, Widths.all(bits)).real(x)], network(x)) for bits in (16, 8))
+    refused("is less than 16 bits everywhere lose", lambda: cheapest(network, ranges, [[x]], least * 0.9))
+
+    def wide(made):
+        return sum(edge.type.bits == 16 for _, node in nodes_of(made) for edge in [made_edge(made, node)])
+
+    counts = [wide(cheapest(network, ranges, [[x]], loss)) for loss in (least * 1.01, (least + most) / 2, most * 1.5)]
+    assert counts[0] > counts[1] > counts[2] == 0, counts
 
 
 def saved(folder):

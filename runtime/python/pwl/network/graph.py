@@ -160,8 +160,9 @@ class Network:
 
     def real(self, *inputs: Any) -> Any:
         """Real numbers of real numbers, in float32, by way of the nearest codes; indices and masks are integers as they are."""
-        codes = [x if self.edges[name].type.scale == 1 else self.edges[name].type.quantize(x)
-                 for name, x in zip(self.inputs, inputs)]
+        sides = [self.edges[name].type for name in self.inputs]
+        codes = [x if side.scale == 1 and np.asarray(x).dtype.kind in "biu" else side.quantize(x)
+                 for side, x in zip(sides, inputs)]
         results = self(*codes, *inputs[len(codes):])
         reals = tuple(self.edges[name].type.dequantize(array)
                       for name, array in zip(self.outputs, results if isinstance(results, tuple) else (results,)))

@@ -275,6 +275,8 @@ class _Maker:
     def _loop(self, op: Op, x: list[Edge], y: Edge) -> None:
         assert op.body is not None
         maker, axis = _Maker(op.body, self.ranges, self.widths, self.sizes), op.fields["axis"]
+        for one, name in zip(op.body.inputs, (*op.inputs, *op.body.outputs[1:])):  # ranges of a place, and of states
+            self.ranges.ends[one.name] = self.ranges.ends[name]
         for one, edge in zip(op.body.inputs, x):
             maker.edge(one.name, edge.type, (*edge.shape[:axis], *edge.shape[axis + 1:]))
         made_of = {inner.output: inner for inner in op.body.ops}
