@@ -60,7 +60,7 @@ int main(void)
     float *const y = need(sizeof *y * M * N), *const alone = need(sizeof *alone * M * N);
     pwl_qgemm_product product = {
         PWL_QGEMM_W4A8, PWL_QGEMM_SUMS_EXACT,        M,   NULL, {x, K, PWL_QGEMM_F32, 0, NULL, NULL},
-        NULL,           {y, N, PWL_QGEMM_F32, 0, 0}, NULL};
+        NULL,           {y, N, PWL_QGEMM_F32, 0, 0, NULL, 0}, NULL};
     pwl_qgemm_weights packed;
     pwl_qgemm_panels panels;
     void *memory, *arranged, *workspace;

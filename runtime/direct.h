@@ -13,12 +13,13 @@
 
 #include <pwl/plan.h>
 
-/* Segments at most. */
-enum { PWL_DIRECT_SEGMENTS = 64 };
+/* Segments at most: of the table's few, and of its many. */
+enum { PWL_DIRECT_FEW = 32, PWL_DIRECT_SEGMENTS = 256 };
 
 #ifdef PWL_HAVE_AVX512
 /* y[k] = pwl_eval(table, x[k]), of a table of storage INT8 or INT16 with that many segments. */
 void pwl_direct_avx512(const pwl_table *table, pwl_type in, const void *x, pwl_type out, void *y, size_t count);
+void pwl_direct_many_avx512(const pwl_table *table, pwl_type in, const void *x, pwl_type out, void *y, size_t count);
 #endif
 
 #endif

@@ -14,7 +14,7 @@
 #include "element.h"
 #include "tabulate.h"
 
-#if PWL_MOST_BITS > 8
+#if PWL_MOST_BITS > 8 && !defined(PWL_TABLES_IN_FLASH)
 /* Holds every code that tables tell apart: where those have 16 bits at most, codes beyond its ends count as these. */
 #if PWL_MOST_BITS > 16
 typedef int64_t pwl_code;
@@ -193,7 +193,10 @@ static int directly(const pwl_table *table, pwl_type in, const void *x, pwl_type
 {
 #ifdef PWL_HAVE_AVX512
     if (pwl_map_is_direct(table)) {
-        pwl_direct_avx512(table, in, x, out, y, count);
+        if (table->segments <= PWL_DIRECT_FEW)
+            pwl_direct_avx512(table, in, x, out, y, count);
+        else
+            pwl_direct_many_avx512(table, in, x, out, y, count);
         return 1;
     }
 #endif

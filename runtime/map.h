@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When pwl_map_*() makes a plan for one call. A plan costs as much as so many codes by what needs none, and pays beyond
- * them. A code by blocks takes 5 to 12 ns; by the table's own arrays in registers (direct.h) 0.3 ns, or 0.9 with 64
- * segments. A plan costs (Zen 5, gcc 12 -O3)
+ * them. A code by blocks takes 5 to 12 ns; by the table's own arrays in registers (direct.h) 0.3 ns with 16 segments,
+ * 0.4 with 64 and 0.8 with 256. A plan costs (Zen 5, gcc 12 -O3)
  *
- *   values of 8 bits          0.8 us
- *   lines held in registers   1.1 us for 16, 2.8 us for 64
+ *   values of 8 bits          0.9 us
+ *   lines held in registers   0.9 us for 16, 2.4 us for 64, 5 us for 144
  *   lines held in memory      25 to 60 ns each
  *
  * and up to twice as much on older machines. The lengths below are those from which it pays, rounded up.
@@ -17,6 +17,7 @@
 #include <pwl/plan.h>
 
 #include "direct.h"
+#include "pieces.h"
 
 /* What lies on the stack for one call: a plan, or no more than the values of arrays of 8 bits. */
 #define PWL_MAP_VALUES 256
@@ -48,16 +49,17 @@ static inline int pwl_map_is_direct(const pwl_table *table)
 }
 
 /* Elements from which a plan for one call pays. What the stack cannot hold is not tried: lines in memory take so many
- * bytes each, or more. */
+ * bytes each, or more; nor are they where registers hold the table's own arrays. */
 static inline size_t pwl_map_pays(const pwl_table *table, pwl_type in)
 {
-    enum { DIRECT_PAYS = 3072, BYTES_PAY = 128, LINE_PAYS = 12, LONG_LINE_PAYS = 16, SHORT_LINE = 16, LONG_LINE = 40 };
+    enum { DIRECT_BYTES_PAY = 3072, DIRECT_PAYS = 2048, DIRECT_LINE_PAYS = 64 };
+    enum { BYTES_PAY = 128, LINE_PAYS = 12, LONG_LINE_PAYS = 16, SHORT_LINE = 16, LONG_LINE = 40 };
     const size_t lines = (size_t)table->segments << (table->flags & PWL_FLAG_FOLD ? 1 : 0);
-    const int is_long = pwl_storage_of(table) == PWL_INT32;
-    if (pwl_map_is_direct(table))
-        return DIRECT_PAYS;
+    const int is_long = pwl_storage_of(table) == PWL_INT32, is_direct = pwl_map_is_direct(table);
     if (in <= PWL_U8)
-        return BYTES_PAY + lines;
+        return is_direct ? DIRECT_BYTES_PAY : BYTES_PAY + lines;
+    if (is_direct)
+        return lines <= PWL_PIECES ? DIRECT_PAYS + lines * DIRECT_LINE_PAYS : SIZE_MAX;
     if (lines > (is_long ? (size_t)PWL_MAP_STACK / LONG_LINE : (size_t)PWL_MAP_STACK / SHORT_LINE))
         return SIZE_MAX;
     return BYTES_PAY + lines * (is_long ? LONG_LINE_PAYS : LINE_PAYS);

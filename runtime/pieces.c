@@ -57,12 +57,13 @@ static int side_of(const builder *to, const pwl_span *span, int64_t s)
 /* A span's codes from `first` to `last`, which need no clipping; not all can be served (span.h). */
 static void add_line(builder *to, const pwl_span *span, int64_t first, int64_t last)
 {
-    const int64_t sum[2] = {pwl_span_sum(span, first), pwl_span_sum(span, last)};
-    const int64_t least = sum[sum[1] < sum[0]], greatest = sum[sum[1] >= sum[0]];
-    const int moves =
-        span->n >= 16 && least >= INT32_MIN && greatest <= INT32_MAX && !(pwl_is_even(to->job->table) && span->n == 31);
-    if (span->n >= 16 && !moves)
-        to->fails |= least < 0 || greatest > UINT32_MAX;
+    int moves = 0;
+    if (span->n >= 16) {
+        const int64_t sum[2] = {pwl_span_sum(span, first), pwl_span_sum(span, last)};
+        const int64_t least = sum[sum[1] < sum[0]], greatest = sum[sum[1] >= sum[0]];
+        moves = least >= INT32_MIN && greatest <= INT32_MAX && !(pwl_is_even(to->job->table) && span->n == 31);
+        to->fails |= !moves && (least < 0 || greatest > UINT32_MAX);
+    }
     if (moves)
         add(to, span->slope, span->pre + ((uint64_t)1 << 31), span->post - ((uint64_t)1 << (31 - span->n)), span->n,
             last);
@@ -75,6 +76,10 @@ static void add_span(builder *to, const pwl_span *span)
     const pwl_table *const table = to->job->table;
     const int64_t end = pwl_span_clip(to->job, span->last);
     int64_t first = pwl_span_clip(to->job, span->first);
+    if (span->least_value >= table->qmin_y && span->greatest_value <= table->qmax_y) {
+        add_line(to, span, first, end);
+        return;
+    }
     while (first <= end && !to->fails) {
         const int side = side_of(to, span, first);
         int64_t last = side_of(to, span, end) == side ? end : first, beyond = end + 1;
@@ -147,7 +152,7 @@ static void prepare(const pwl_job *job, void *memory)
     made->flip_x = (uint16_t)pwl_type_middle(job->in);
     made->flip_y = (uint16_t)pwl_type_middle(job->out);
     made->even = (uint8_t)pwl_is_even(job->table);
-    made->capacity = to.count <= 32 ? 32 : to.count <= 64 ? 64 : 128;
+    made->capacity = to.count <= 32 ? 32 : to.count <= 64 ? 64 : to.count <= 128 ? 128 : PWL_PIECES;
     for (i = 0; i < PWL_PIECES; i++) {
         last[i] = i < to.count - 1 ? made->last[i] : INT16_MAX;
         made->last[i] = (int16_t)last[i];

@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define PWL_PIECES 128
+#define PWL_PIECES 256
 #define PWL_PIECES_CELLS 64
 
 typedef struct pwl_pieces {
@@ -28,8 +28,9 @@ typedef struct pwl_pieces {
     int16_t cell[PWL_PIECES_CELLS];
     int16_t slope[PWL_PIECES];
     uint16_t pre_low[PWL_PIECES], pre_high[PWL_PIECES], n[PWL_PIECES], post[PWL_PIECES];
-    uint16_t flip_x, flip_y;                           /* 0x8000 for unsigned arrays */
-    uint8_t capacity, cell_bits, steps, even, is_long; /* 32, 64 or 128; 10 or 11; is_long: some n >= 16 */
+    uint16_t flip_x, flip_y;                 /* 0x8000 for unsigned arrays */
+    uint16_t capacity;                       /* 32, 64, 128 or 256 */
+    uint8_t cell_bits, steps, even, is_long; /* 10 or 11; is_long: some n >= 16 */
 } pwl_pieces;
 
 #endif

@@ -22,7 +22,7 @@ pwl_plain_rounding pwl_plain_rounding_of(const pwl_table *table)
  * copy structures by memcpy(), which not every target has. */
 static void line_of(const pwl_table *table, int32_t i, int mirrored, pwl_plain64 *of)
 {
-    const int n = table->n[i];
+    const int n = pwl_element_shift(table, i);
     const int adds = table->rounding == PWL_HALF_UP && n > 0;
     const int biased = table->form == PWL_BIASED;
     const uint64_t origin = (uint64_t)(table->form == PWL_ANCHORED ? pwl_element_start(table, i) : table->zp_x);

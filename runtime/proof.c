@@ -104,7 +104,7 @@ static pwl_status checked_line(const pwl_table *table, struct accumulator *acc, 
         return PWL_ERR_PRODUCT;
     if (table->form == PWL_BIASED && (!add(*raw, offset, raw) || !hold(acc, *raw)))
         return PWL_ERR_BIAS;
-    status = checked_shr(acc, raw, table->n[i], table->rounding);
+    status = checked_shr(acc, raw, pwl_element_shift(table, i), table->rounding);
     if (status != PWL_OK)
         return status;
     if (table->form != PWL_BIASED && (!add(*raw, offset, raw) || !hold(acc, *raw)))
@@ -211,7 +211,7 @@ static pwl_status check_arrays(const pwl_table *table, struct accumulator *acc, 
         const int64_t offset = pwl_element_offset(table, i);
         pwl_status status;
         *segment = i;
-        if (table->n[i] < -max_shift || table->n[i] > max_shift)
+        if (pwl_element_shift(table, i) < -max_shift || pwl_element_shift(table, i) > max_shift)
             return PWL_ERR_SHIFT;
         if (pwl_storage_of(table) == PWL_INT32 && table->form != PWL_BIASED &&
             !is_within(offset, -OFFSET_LIMIT, OFFSET_LIMIT - 1))

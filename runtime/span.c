@@ -135,6 +135,7 @@ int pwl_span_cells(const int32_t *last, uint32_t capacity, int64_t lowest, int c
 {
     const int64_t highest_code = last[capacity - 1];
     uint32_t k, line = 0, most = 0;
+    int64_t highest;
     int steps = 0;
     for (k = 0; k < cells; k++) {
         const int64_t first = lowest + ((int64_t)k << cell_bits), beyond_cell = first + ((int64_t)1 << cell_bits);
@@ -149,10 +150,8 @@ int pwl_span_cells(const int32_t *last, uint32_t capacity, int64_t lowest, int c
     }
     while (most >> steps)
         steps++;
-    for (k = 0; k < cells; k++) {
-        const int64_t highest = (int64_t)capacity + 1 - ((int64_t)1 << steps);
-        if (pwl_element_of(type, cell, k) > highest)
-            pwl_set_element_of(type, cell, k, highest);
-    }
+    highest = (int64_t)capacity + 1 - ((int64_t)1 << steps);
+    for (k = cells; k > 0 && pwl_element_of(type, cell, k - 1) > highest; k--)
+        pwl_set_element_of(type, cell, k - 1, highest);
     return steps;
 }

@@ -83,7 +83,7 @@ uint32_t pwl_span_count(const pwl_table *table);
 
 static inline int pwl_is_even(const pwl_table *table)
 {
-    return pwl_plain_rounding_of(table) == PWL_PLAIN_EVEN;
+    return table->rounding == PWL_HALF_EVEN;
 }
 
 /* P at s, where it fits. */

@@ -55,7 +55,7 @@
 #define PWL_WAYS_AVX512(F)                                                                                             \
     PWL_WAY(F, bytes_avx512vbmi, PWL_LEVEL_AVX512VBMI, bytes, PWL_ANY_LINES, (30, 140, 510), 0)                        \
     PWL_WAY(F, bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES, (70, 220, 680), 0)                                \
-    PWL_WAY(F, pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES, (220, 245, 305, 700), 60)                          \
+    PWL_WAY(F, pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES, (220, 245, 305, 700, 1000), 60)                    \
     PWL_WAY(F, narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES, (250, 260), 55)                              \
     PWL_WAY(F, wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES, (550, 770), 100)                                   \
     PWL_WAY(F, cells_avx512, PWL_LEVEL_AVX512, cells, PWL_MANY_LINES, (1650, 1650, 1650, 1650, 1730, 2030), 150)

@@ -113,9 +113,10 @@ const struct command command_eval = {
     .name = "eval",
     .synopsis = "pwlc eval TABLE.json CODE... [flags]",
     .summary = "Evaluate codes as the integer runtime does; a CODE may be - (standard input) or an array FILE.npy.",
-    .details =
-        "Of a row operator, all CODEs together are one row, or one FILE.npy holds rows along its last axis: it takes "
-        "-o, and neither - nor the other flags, which are of tables alone.",
+    .details = "Of a row operator, all CODEs together are one row, or one FILE.npy holds rows along its last axis; of "
+               "two inputs "
+               "the CODEs are pairs, or there are two files. It takes "
+               "-o, and neither - nor the other flags, which are of tables alone.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method uniform -o tanh.json\n"
                "pwlc eval tanh.json 0 16 -16\n"
                "pwlc eval tanh.json --trace 16\n"

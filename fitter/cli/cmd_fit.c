@@ -29,12 +29,12 @@ static const struct option_info options[] = {
     /* clang-format on */
     {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory, made when missing"},
     {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
-    {"--rows", "N", "of softmax and logsoftmax the longest row, of norms the channels: 1 to 65536 places"},
+    {"--rows", "N", "of softmax, logsoftmax and weigh the longest row, of norms the channels: 1 to 65536 places"},
     {"--gamma", "FILE", "layernorm, rmsnorm: a .npy file, a factor for each channel (default 1)"},
     {"--beta", "FILE", "layernorm, rmsnorm: a .npy file, an addend for each channel, in real units (default 0)"},
     {"--eps", "E", "layernorm, rmsnorm (default 1e-5), l2norm (default 0): what is added under the root"},
-    {"--in-b", "TYPE", "add: the type of the second input"},
-    {"--fraction", "F", "softmax, logsoftmax: fraction bits of the exponentials, 8 to 30 (default 30)"},
+    {"--in-b", "TYPE", "add: the type of the second input; weigh: of the values"},
+    {"--fraction", "F", "softmax, logsoftmax, weigh: fraction bits of the exponentials, 8 to 30 (default 30)"},
     {"--time-limit", "SECONDS",
      "end the search of a table after so long, with the best one found; without it the same flags give the same table"},
     {"-o", "FILE", "write the table there instead of standard output"},
@@ -315,7 +315,9 @@ const struct command command_fit = {
         "take "
         "--in, --out, --rows, --gamma, --beta, --eps and --fraction alone: what they make is no table, but an operator "
         "with its constants and a bound on the error of every row. requantise, of inputs of s32 too, and add work on "
-        "elements, and take --in, --in-b and --out. show, certify, sweep, eval and emit take their files.\n"
+        "elements, and take --in, --in-b and --out. weigh sums values of --in-b by the softmax of rows of --in, and "
+        "takes "
+        "--rows and --fraction too. show, certify, sweep, eval and emit take their files.\n"
         "\n"
         "What is made least. lsq: the RMS error; minimax: the largest error, and among tables of the least one a small "
         "RMS error; --max-err: the number of segments, then a small RMS error; with --knots pow2 the number of "

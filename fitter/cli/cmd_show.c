@@ -326,7 +326,7 @@ static void set_operator_fields(json_t *root, const struct row_operator *of)
     }
     if (operator_is_norm(of->kind))
         json_object_set_new(root, "eps", json_real(of->eps));
-    if (of->kind == OPERATOR_ADD)
+    if (operator_has_in_b(of->kind))
         json_object_set_new(root, "in_b", tensor_json(&of->in_b));
 }
 

@@ -133,19 +133,19 @@ static int check_flags(const struct asked *asked, struct diag *diag)
     const struct {
         const char *flag;
         bool is_given, is_taken;
-    } flags[] = {{"--in-b", asked->has_in_b, kind == OPERATOR_ADD},
+    } flags[] = {{"--in-b", asked->has_in_b, operator_has_in_b(kind)},
                  {"--rows", request->length != 0, !is_element},
-                 {"--fraction", request->fraction != 0, !is_norm && !is_element},
+                 {"--fraction", request->fraction != 0, operator_has_exp(kind)},
                  {"--eps", asked->has_eps, is_norm},
                  {"--gamma", asked->gamma_path != NULL, is_norm},
                  {"--beta", asked->beta_path != NULL, is_norm}};
-    const char *const missing = !asked->has_in                             ? "--in"
-                                : !asked->has_out                          ? "--out"
-                                : kind == OPERATOR_ADD && !asked->has_in_b ? "--in-b"
-                                                                           : NULL;
+    const char *const missing = !asked->has_in                                ? "--in"
+                                : !asked->has_out                             ? "--out"
+                                : operator_has_in_b(kind) && !asked->has_in_b ? "--in-b"
+                                                                              : NULL;
     if (missing)
         return diag_set(diag, EXIT_USAGE, "%s is needed, as --in s8:0.0472%s --out u8:2^-8", missing,
-                        kind == OPERATOR_ADD ? " --in-b s8:0.03" : "");
+                        operator_has_in_b(kind) ? " --in-b s8:0.03" : "");
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
         if (flags[k].is_given && !flags[k].is_taken)
             return diag_set(diag, EXIT_USAGE, "%s: not of %s", flags[k].flag, operator_name(kind));
@@ -234,12 +234,12 @@ static void print_type(const char *label, const struct tensor *tensor)
 
 static void print_constants(const struct row_operator *of)
 {
-    if (of->kind == OPERATOR_REQUANTISE) {
+    if (of->kind == OPERATOR_REQUANTISE || of->kind == OPERATOR_WEIGH)
         printf("  %-12s %" PRId64 " 2^-%d\n", "multiplier", of->factor_a, of->shift);
-    } else if (of->kind == OPERATOR_ADD) {
+    if (of->kind == OPERATOR_ADD)
         printf("  %-12s %" PRId64 " 2^-%d, %" PRId64 " 2^-%d\n", "factors", of->factor_a, of->shift, of->factor_b,
                of->shift);
-    } else {
+    if (!operator_is_element(of->kind)) {
         printf("  %-12s %s%" PRIu32 " places\n", "rows", operator_is_norm(of->kind) ? "" : "up to ", of->length);
         printf("  %-12s %zu bytes, of which the core of %d segments is %d\n", "tables", operator_bytes(of),
                of->core.segment_count, table_bytes(&of->core));
@@ -256,6 +256,9 @@ static void print_bound(const struct row_operator *of)
     else if (operator_is_norm(of->kind))
         printf("  %-12s half a step, %.3g by the root, %.3g by gamma's rounding, %.3g by the rest\n", "parts",
                certificate->root, certificate->gamma, certificate->beta);
+    else if (of->kind == OPERATOR_WEIGH)
+        printf("  %-12s half a step, %.3g by the sums (rho %.3g), %.3g by the factor's rounding\n", "parts",
+               certificate->sum, certificate->rho, certificate->factor);
     else
         printf("  %-12s rho %.3g, %s %.3g\n", "parts", certificate->rho, of->kind == OPERATOR_SOFTMAX ? "B" : "lambda",
                certificate->largest);
@@ -272,8 +275,8 @@ int row_operator_show(const char *path, struct diag *diag)
     escape_print(path);
     printf("\n  %-12s %s\n  %-12s %s\n", "spec", of.spec, "operator", operator_name(of.kind));
     print_type("in", &of.in);
-    if (of.kind == OPERATOR_ADD)
-        print_type("second in", &of.in_b);
+    if (operator_has_in_b(of.kind))
+        print_type(operator_in_b_words(of.kind), &of.in_b);
     print_type("out", &of.out);
     print_constants(&of);
     if (of.standing != CERTIFICATE_OWN) {

@@ -117,7 +117,7 @@ static int compare_fields(const struct row_operator *a, const struct row_operato
     int differences = 0;
     compare_text("operator", operator_name(a->kind), operator_name(b->kind), &differences);
     compare_tensor("in", &a->in, &b->in, &differences);
-    if (a->kind == OPERATOR_ADD && b->kind == OPERATOR_ADD)
+    if (operator_has_in_b(a->kind) && operator_has_in_b(b->kind))
         compare_tensor("in_b", &a->in_b, &b->in_b, &differences);
     compare_tensor("out", &a->out, &b->out, &differences);
     compare_integer("rows", a->length, b->length, &differences);
@@ -149,8 +149,8 @@ static void compare_row(void *context, const struct measured_row *given)
 {
     struct outputs *const outputs = context;
     struct measured_row row = *given;
-    packed_operator_run(&outputs->b->packed, row.x, row.b, outputs->y, row.length);
-    for (row.worst = 0; row.worst < row.length; row.worst++) {
+    measured_row_run(&outputs->b->packed, &row, outputs->y);
+    for (row.worst = 0; row.worst < row.results; row.worst++) {
         const int64_t difference = operator_code(&outputs->a->of.out, row.y, row.worst) -
                                    operator_code(&outputs->b->of.out, outputs->y, row.worst);
         outputs->compared++;

@@ -38,20 +38,21 @@ static int take_code(const struct tensor *in, void *array, size_t place, int64_t
     return EXIT_DONE;
 }
 
-/* Codes of the operator's types, `count` of each side. */
+/* Codes of the operator's types: of rows of `length` places, those of weigh with values of `channels` for each place,
+ * which either all rows share or each block of `rows` has. */
 struct codes {
-    size_t count;
-    char *x, *b, *y; /* b: of add's second input */
+    size_t count, count_b, count_y; /* of each array */
+    size_t length, channels, rows;
+    char *x, *b, *y; /* b: of add's second input, and values */
 };
 
-static int codes_make(const struct row_operator *of, size_t count, struct codes *codes, struct diag *diag)
+static int codes_make(const struct row_operator *of, struct codes *codes, struct diag *diag)
 {
-    codes->count = count;
-    codes->x = malloc(count * bytes_of(&of->in));
-    codes->b = malloc(count * (of->kind == OPERATOR_ADD ? bytes_of(&of->in_b) : 1));
-    codes->y = malloc(count * bytes_of(&of->out));
+    codes->x = malloc(codes->count * bytes_of(&of->in));
+    codes->b = malloc(codes->count_b * (operator_has_in_b(of->kind) ? bytes_of(&of->in_b) : 1));
+    codes->y = malloc(codes->count_y * bytes_of(&of->out));
     if (!codes->x || !codes->b || !codes->y)
-        return diag_set(diag, EXIT_IO, "out of memory for %zu codes", count);
+        return diag_set(diag, EXIT_IO, "out of memory for %zu codes", codes->count + codes->count_b + codes->count_y);
     return EXIT_DONE;
 }
 
@@ -62,14 +63,20 @@ static void codes_free(struct codes *codes)
     free(codes->y);
 }
 
-/* Rows of so many places; an operator of elements takes them as one. */
-static void run_rows(const struct row_operator *of, const struct packed_operator *packed, const struct codes *codes,
-                     size_t length)
+/* An operator of elements takes all rows as one. */
+static void run_rows(const struct row_operator *of, const struct packed_operator *packed, const struct codes *codes)
 {
-    const size_t step = operator_is_element(of->kind) ? codes->count : length;
-    for (size_t at = 0; at < codes->count; at += step)
-        packed_operator_run(packed, codes->x + at * bytes_of(&of->in), codes->b, codes->y + at * bytes_of(&of->out),
-                            step);
+    const bool is_weigh = of->kind == OPERATOR_WEIGH;
+    const size_t step = operator_is_element(of->kind) ? codes->count : codes->length;
+    const size_t results = is_weigh ? codes->channels : step, block = codes->length * codes->channels;
+    for (size_t row = 0; row * step < codes->count; row++) {
+        const size_t from = is_weigh ? row / codes->rows * block % codes->count_b : 0;
+        packed_operator_run(packed, &(struct operator_row){.x = codes->x + row * step * bytes_of(&of->in),
+                                                           .b = codes->b + from * bytes_of(&of->in_b),
+                                                           .y = codes->y + row * results * bytes_of(&of->out),
+                                                           .length = step,
+                                                           .channels = codes->channels});
+    }
 }
 
 static int print_or_write(const struct row_operator *of, struct npy *shape, char *y, const char *output,
@@ -127,24 +134,60 @@ static bool have_one_shape(const struct npy *a, const struct npy *b)
     return a->dimensions == b->dimensions && memcmp(a->shape, b->shape, (size_t)a->dimensions * sizeof *a->shape) == 0;
 }
 
+/* Rows of scores x, and values b of so many channels for each place: as a product of matrices along the last two axes.
+ * All axes before those are the same, or b has none. */
+static int shape_weigh(const struct arrays *arrays, struct codes *codes, struct npy *shape, struct diag *diag)
+{
+    const struct npy *const x = &arrays->npy[0], *const b = &arrays->npy[1];
+    const int axes = x->dimensions;
+    const bool is_shared = b->dimensions == 2;
+    bool fits = axes >= 1 && b->dimensions >= 2 && (is_shared || b->dimensions == axes) &&
+                b->shape[b->dimensions - 2] == codes->length && b->count > 0;
+    for (int k = 0; fits && !is_shared && k < axes - 2; k++)
+        fits = x->shape[k] == b->shape[k];
+    if (!fits)
+        return diag_set(diag, EXIT_USAGE, "%s: must be values of channels for each of the %zu places of %s",
+                        arrays->paths[1], codes->length, arrays->paths[0]);
+    codes->channels = b->shape[b->dimensions - 1];
+    codes->rows = axes >= 2 ? x->shape[axes - 2] : 1;
+    codes->count_b = b->count;
+    codes->count_y = x->count / codes->length * codes->channels;
+    shape->shape[axes - 1] = codes->channels;
+    shape->count = codes->count_y;
+    return EXIT_DONE;
+}
+
+static int shape_arrays(const struct row_operator *of, const struct arrays *arrays, struct codes *codes,
+                        struct npy *shape, struct diag *diag)
+{
+    const struct npy *const npy = &arrays->npy[0];
+    *shape = *npy;
+    if (npy->count == 0)
+        return diag_set(diag, EXIT_USAGE, "%s: an array without a row", arrays->paths[0]);
+    codes->length = npy->dimensions ? npy->shape[npy->dimensions - 1] : 1;
+    codes->count = codes->count_b = codes->count_y = npy->count;
+    if (check_length(of, codes->length, diag))
+        return diag_prefix(diag, arrays->paths[0]);
+    if (of->kind == OPERATOR_WEIGH)
+        return shape_weigh(arrays, codes, shape, diag);
+    if (arrays->count == 2 && !have_one_shape(npy, &arrays->npy[1]))
+        return diag_set(diag, EXIT_USAGE, "%s: must have the shape of %s", arrays->paths[1], arrays->paths[0]);
+    return EXIT_DONE;
+}
+
 static int eval_arrays(const struct row_operator *of, const struct packed_operator *packed, const struct arrays *arrays,
                        const char *output, struct diag *diag)
 {
-    const struct npy *const npy = &arrays->npy[0];
-    const size_t length = npy->dimensions ? npy->shape[npy->dimensions - 1] : 1;
-    struct npy shape = *npy;
+    struct npy shape;
     struct codes codes = {0};
-    if (npy->count == 0)
-        return diag_set(diag, EXIT_USAGE, "%s: an array without a row", arrays->paths[0]);
-    if (arrays->count == 2 && !have_one_shape(npy, &arrays->npy[1]))
-        return diag_set(diag, EXIT_USAGE, "%s: must have the shape of %s", arrays->paths[1], arrays->paths[0]);
-    if (check_length(of, length, diag) || codes_make(of, npy->count, &codes, diag) ||
-        take_array(&of->in, npy, codes.x, diag)) {
+    if (shape_arrays(of, arrays, &codes, &shape, diag) || codes_make(of, &codes, diag))
+        return diag->code;
+    if (take_array(&of->in, &arrays->npy[0], codes.x, diag)) {
         diag_prefix(diag, arrays->paths[0]);
     } else if (arrays->count == 2 && take_array(&of->in_b, &arrays->npy[1], codes.b, diag)) {
         diag_prefix(diag, arrays->paths[1]);
     } else {
-        run_rows(of, packed, &codes, length);
+        run_rows(of, packed, &codes);
         print_or_write(of, &shape, codes.y, output, diag);
     }
     codes_free(&codes);
@@ -168,17 +211,18 @@ static int eval_files(const struct row_operator *of, const struct packed_operato
     return diag->code;
 }
 
-/* All words are one row; of add they are pairs. */
+/* All words are one row; of two inputs they are pairs. */
 static int eval_words(const struct row_operator *of, const struct packed_operator *packed, const char *const *words,
                       size_t count, const char *output, struct diag *diag)
 {
-    const size_t each = of->kind == OPERATOR_ADD ? 2 : 1, results = count / each;
+    const size_t each = operator_has_in_b(of->kind) ? 2 : 1, places = count / each;
+    const size_t results = of->kind == OPERATOR_WEIGH ? 1 : places;
     struct npy shape = {.dimensions = 1, .shape = {results}, .count = results};
-    struct codes codes = {0};
+    struct codes codes = {places, places, results, places, 1, 1, NULL, NULL, NULL};
     if (count % each)
         return diag_set(diag, EXIT_USAGE, "%zu codes, must be pairs of one for each input, or two FILE.npy", count);
-    if (codes_make(of, results, &codes, diag) == EXIT_DONE)
-        check_length(of, count, diag);
+    if (codes_make(of, &codes, diag) == EXIT_DONE)
+        check_length(of, places, diag);
     for (size_t k = 0; diag->code == EXIT_DONE && k < count; k++) {
         const bool is_b = k % each;
         int64_t code;
@@ -188,7 +232,7 @@ static int eval_words(const struct row_operator *of, const struct packed_operato
             take_code(is_b ? &of->in_b : &of->in, is_b ? codes.b : codes.x, k / each, code, diag);
     }
     if (diag->code == EXIT_DONE) {
-        run_rows(of, packed, &codes, count);
+        run_rows(of, packed, &codes);
         print_or_write(of, &shape, codes.y, output, diag);
     }
     codes_free(&codes);
@@ -201,7 +245,7 @@ int row_operator_eval(const char *path, const char *const *inputs, int count, co
     struct packed_operator packed;
     if (operator_read(path, &of, diag))
         return diag->code;
-    const int arrays = of.kind == OPERATOR_ADD ? 2 : 1;
+    const int arrays = operator_has_in_b(of.kind) ? 2 : 1;
     if (operator_pack(&of, EXIT_USAGE, &packed, diag) == EXIT_DONE) {
         if (count == arrays && is_array(inputs[0]))
             eval_files(&of, &packed, inputs, count, output, diag);
@@ -224,8 +268,8 @@ static void add_metrics(struct cells *cells, const struct row_operator *of, cons
     cells_add_text(cells, "operator_file", "file", CELL_STRING | CELL_BRIEF, path);
     cells_add(cells, "operator", "operator", CELL_STRING | CELL_BRIEF, "%s", operator_name(of->kind));
     cells_add(cells, "in", "in", CELL_STRING | CELL_BRIEF, "%s", in);
-    if (of->kind == OPERATOR_ADD)
-        cells_add(cells, "in_b", "second in", CELL_STRING | CELL_BRIEF, "%s", in_b);
+    if (operator_has_in_b(of->kind))
+        cells_add(cells, "in_b", operator_in_b_words(of->kind), CELL_STRING | CELL_BRIEF, "%s", in_b);
     cells_add(cells, "out", "out", CELL_STRING | CELL_BRIEF, "%s", out);
     if (!operator_is_element(of->kind))
         cells_add(cells, "length", "places of a row", CELL_BRIEF, "%" PRIu32, of->length);

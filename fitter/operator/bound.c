@@ -43,6 +43,20 @@ static long double log_error(const struct row_operator *of)
     return value + 16 * 0x1p-31L + (z_max * z_max * z_max / 3 + 0x1p-30L + 0x1p-30L + 0x1p-31L) / (1 - z_max);
 }
 
+/* Weighted sums, in output LSB: rho of the weights, delta of their sum's reciprocal, two cuts and roundings; then
+ * requantisation. */
+static void bound_weigh(const struct row_operator *of, struct operator_certificate *certificate, long double rho,
+                        long double delta)
+{
+    const long double apart = (long double)(of->in_b.qmax - of->in_b.qmin), step = ldexpl(1, of->in_b.bits - 30);
+    const long double sum = (apart * rho + (long double)element_farthest(&of->in_b) * delta + step * (1 + delta)) *
+                            element_ratio(of, &of->in_b);
+    const long double factor = element_error(of);
+    certificate->sum = number_rounded_up(sum);
+    certificate->factor = number_rounded_up(factor);
+    certificate->bound_lsb = number_rounded_up(0.5L + factor + sum);
+}
+
 static void bound_softmax(const struct row_operator *of, const pwl_softmax *softmax,
                           struct operator_certificate *certificate, long double delta)
 {
@@ -61,6 +75,10 @@ static void bound_softmax(const struct row_operator *of, const pwl_softmax *soft
     }
     largest = fmaxl(largest, rho);
     certificate->rho = number_rounded_up(rho);
+    if (of->kind == OPERATOR_WEIGH) {
+        bound_weigh(of, certificate, rho, delta);
+        return;
+    }
     if (of->kind == OPERATOR_SOFTMAX) {
         certificate->largest = number_rounded_up(largest);
         certificate->bound_lsb =
@@ -137,7 +155,9 @@ int operator_bound(const struct row_operator *of, struct operator_certificate *c
     struct packed_operator packed;
     const bool is_norm = operator_is_norm(of->kind);
     if (operator_pack(of, EXIT_USAGE, &packed, diag) == EXIT_DONE && operator_is_element(of->kind)) {
-        element_bound(of, certificate);
+        const long double factor = element_error(of);
+        certificate->factor = number_rounded_up(factor);
+        certificate->bound_lsb = number_rounded_up(0.5L + factor);
     } else if (diag->code == EXIT_DONE) {
         const long double delta0 = core_delta0(&packed.core.table, is_norm), delta = core_delta(delta0, is_norm);
         certificate->delta0 = number_rounded_up(delta0);
@@ -154,17 +174,24 @@ int operator_bound(const struct row_operator *of, struct operator_certificate *c
 int operator_parts(enum operator_kind kind, struct operator_certificate *certificate,
                    struct operator_part parts[OPERATOR_PARTS])
 {
+    const struct operator_part rho = {"rho", &certificate->rho}, factor = {"factor_lsb", &certificate->factor};
     int count = 0;
-    if (operator_is_element(kind)) {
-        parts[count++] = (struct operator_part){"factor_lsb", &certificate->factor};
+    switch (operator_family(kind)) {
+    case FAMILY_ELEMENT:
+        parts[count++] = factor;
         return count;
-    }
-    if (operator_is_norm(kind)) {
+    case FAMILY_NORM:
         parts[count++] = (struct operator_part){"root_lsb", &certificate->root};
         parts[count++] = (struct operator_part){"gamma_lsb", &certificate->gamma};
         parts[count++] = (struct operator_part){"rest_lsb", &certificate->beta};
-    } else {
-        parts[count++] = (struct operator_part){"rho", &certificate->rho};
+        break;
+    case FAMILY_WEIGH:
+        parts[count++] = rho;
+        parts[count++] = (struct operator_part){"sum_lsb", &certificate->sum};
+        parts[count++] = factor;
+        break;
+    case FAMILY_SOFTMAX:
+        parts[count++] = rho;
         parts[count++] =
             (struct operator_part){kind == OPERATOR_LOG_SOFTMAX ? "lambda" : "largest", &certificate->largest};
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The constants of requantisation and addition, and what they may be off by. */
+/* The constants of requantisation and addition, and what they may be off by. Weigh's sums are requantised. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -11,8 +11,12 @@ long double element_ratio(const struct row_operator *of, const struct tensor *in
     return in->scale.value / of->out.scale.value;
 }
 
-/* The largest distance of a code from its zero point. */
-static int64_t farthest(const struct tensor *in)
+long double weigh_ratio(const struct row_operator *of)
+{
+    return ldexpl(element_ratio(of, &of->in_b), of->in_b.bits - 30);
+}
+
+int64_t element_farthest(const struct tensor *in)
 {
     const int64_t below = in->zero_point - in->qmin, above = in->qmax - in->zero_point;
     return below > above ? below : above;
@@ -21,7 +25,7 @@ static int64_t farthest(const struct tensor *in)
 /* What F 2^-n for a ratio adds at the farthest code. */
 static long double factor_error(const struct row_operator *of, const struct tensor *in, int64_t factor)
 {
-    return fabsl(ldexpl(factor, -of->shift) - element_ratio(of, in)) * farthest(in);
+    return fabsl(ldexpl(factor, -of->shift) - element_ratio(of, in)) * element_farthest(in);
 }
 
 static int check_zero_point(const char *name, const struct tensor *in, struct diag *diag)
@@ -34,7 +38,8 @@ static int check_zero_point(const char *name, const struct tensor *in, struct di
 
 int element_check_zero_points(const struct row_operator *of, const char *in, const char *in_b, struct diag *diag)
 {
-    return check_zero_point(in, &of->in, diag) || (of->kind == OPERATOR_ADD && check_zero_point(in_b, &of->in_b, diag));
+    return (operator_is_element(of->kind) && check_zero_point(in, &of->in, diag)) ||
+           (operator_has_in_b(of->kind) && check_zero_point(in_b, &of->in_b, diag));
 }
 
 /* A factor below 2^31 that has 31 bits, and its shift: 2^30 <= ratio 2^n < 2^31. */
@@ -47,9 +52,15 @@ static void take_wide(struct row_operator *of, long double ratio)
         of->shift--;
 }
 
+/* What the input of the first factor is in output LSB. */
+static long double first_ratio(const struct row_operator *of)
+{
+    return of->kind == OPERATOR_WEIGH ? weigh_ratio(of) : element_ratio(of, &of->in);
+}
+
 static void take_factors(struct row_operator *of)
 {
-    of->factor_a = (int64_t)roundl(ldexpl(element_ratio(of, &of->in), of->shift));
+    of->factor_a = (int64_t)roundl(ldexpl(first_ratio(of), of->shift));
     if (of->kind == OPERATOR_ADD)
         of->factor_b = (int64_t)roundl(ldexpl(element_ratio(of, &of->in_b), of->shift));
 }
@@ -82,7 +93,7 @@ static bool take_narrow(struct row_operator *of)
 int element_make(struct row_operator *of, struct diag *diag)
 {
     const bool is_sum = of->kind == OPERATOR_ADD;
-    const long double a = element_ratio(of, &of->in), b = is_sum ? element_ratio(of, &of->in_b) : 0;
+    const long double a = first_ratio(of), b = is_sum ? element_ratio(of, &of->in_b) : 0;
     if (element_check_zero_points(of, "--in", "--in-b", diag))
         return diag->code;
     if (is_sum && of->in.bits == 8 && of->in_b.bits == 8 && take_narrow(of))
@@ -92,28 +103,28 @@ int element_make(struct row_operator *of, struct diag *diag)
         of->shift = 62;
     if (of->shift < 1 || of->shift > 62)
         return diag_set(diag, EXIT_REQUIREMENT,
-                        "--out: no provable operator with the scale %s beside %s of --in; take one nearer to it",
-                        of->out.scale.text, of->in.scale.text);
+                        "--out: no provable operator with the scale %s beside %s of %s; take one nearer to it",
+                        of->out.scale.text, of->kind == OPERATOR_WEIGH ? of->in_b.scale.text : of->in.scale.text,
+                        of->kind == OPERATOR_WEIGH ? "--in-b" : "--in");
     take_factors(of);
     return EXIT_DONE;
 }
 
 /* Of codes further from the zero point than `reach`, output and real value are clipped alike, as long as the factor
- * adds less than half an LSB up to there. */
+ * adds less than half an LSB up to there. Weigh's sums are within 2^30 of theirs. */
 static long double requantise_error(const struct row_operator *of)
 {
-    const long double off = fabsl(ldexpl(of->factor_a, -of->shift) - element_ratio(of, &of->in));
+    const long double ratio = first_ratio(of), off = fabsl(ldexpl(of->factor_a, -of->shift) - ratio);
+    const long double all = of->kind == OPERATOR_WEIGH ? 0x1p30L : (long double)element_farthest(&of->in);
     const long double reach = fmaxl(fabsl((long double)(of->out.qmin - of->out.zero_point)),
                                     fabsl((long double)(of->out.qmax - of->out.zero_point)));
-    const long double some = fminl(farthest(&of->in), (reach + 1) / element_ratio(of, &of->in));
-    return off * some < 0.5L ? off * some : off * farthest(&of->in);
+    const long double some = fminl(all, (reach + 1) / ratio);
+    return off * some < 0.5L ? off * some : off * all;
 }
 
-void element_bound(const struct row_operator *of, struct operator_certificate *certificate)
+long double element_error(const struct row_operator *of)
 {
-    const long double factor = of->kind == OPERATOR_REQUANTISE ? requantise_error(of)
-                                                               : factor_error(of, &of->in, of->factor_a) +
-                                                                     factor_error(of, &of->in_b, of->factor_b);
-    certificate->factor = number_rounded_up(factor);
-    certificate->bound_lsb = number_rounded_up(0.5L + factor);
+    if (of->kind == OPERATOR_ADD)
+        return factor_error(of, &of->in, of->factor_a) + factor_error(of, &of->in_b, of->factor_b);
+    return requantise_error(of);
 }

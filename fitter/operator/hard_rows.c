@@ -92,7 +92,7 @@ struct measurement {
     const struct row_operator *of;
     struct packed_operator packed;
     long double *exp; /* softmax: exp(-s_x d) of each difference */
-    void *x, *b, *y;  /* b: of add, else null */
+    void *x, *b, *y;  /* b: of add and weigh, else null */
     double *errors;
     take_row *take;
     void *context;
@@ -103,8 +103,8 @@ struct measurement {
 /* What measured_row_text() begins with, without the place. */
 static int row_text(const struct measured_row *row, char *text, size_t size)
 {
-    return snprintf(text, size, "%s, %" PRIu32 " codes apart, %" PRIu32 " places, place ", row->shape, row->part,
-                    row->length);
+    return snprintf(text, size, "%s, %" PRIu32 " codes apart, %" PRIu32 " places, %s ", row->shape, row->part,
+                    row->length, row->is_of_channels ? "channel" : "place");
 }
 
 static bool is_wanted(const struct measurement *of, const struct measured_row *row)
@@ -122,14 +122,21 @@ static double error_at(const struct measurement *of, uint32_t k, long double rea
     return (double)((long double)operator_code(out, of->y, k) - (target < low ? low : target > high ? high : target));
 }
 
+static int64_t largest_code(const struct measurement *of, uint32_t length)
+{
+    const struct tensor *const in = &of->of->in;
+    int64_t largest = in->qmin;
+    for (uint32_t k = 0; k < length; k++)
+        largest = operator_code(in, of->x, k) > largest ? operator_code(in, of->x, k) : largest;
+    return largest;
+}
+
 static void softmax_errors(struct measurement *of, uint32_t length)
 {
     const struct tensor *const in = &of->of->in;
     const long double scale = of->of->out.scale.value, step = in->scale.value / scale;
-    int64_t largest = in->qmin;
+    const int64_t largest = largest_code(of, length);
     long double sum = 0;
-    for (uint32_t k = 0; k < length; k++)
-        largest = operator_code(in, of->x, k) > largest ? operator_code(in, of->x, k) : largest;
     for (uint32_t k = 0; k < length; k++)
         sum += of->exp[largest - operator_code(in, of->x, k)];
     const long double log = logl(sum) / scale, share = 1 / (sum * scale);
@@ -138,6 +145,21 @@ static void softmax_errors(struct measurement *of, uint32_t length)
         of->errors[k] =
             error_at(of, k, of->of->kind == OPERATOR_SOFTMAX ? of->exp[d] * share : -(long double)d * step - log);
     }
+}
+
+static void weigh_errors(struct measurement *of, uint32_t length)
+{
+    const struct tensor *const in = &of->of->in, *const values = &of->of->in_b;
+    const int64_t largest = largest_code(of, length);
+    long double sum = 0, weighted[HARD_CHANNELS] = {0};
+    for (uint32_t k = 0; k < length; k++) {
+        const long double e = of->exp[largest - operator_code(in, of->x, k)];
+        sum += e;
+        for (uint32_t c = 0; c < HARD_CHANNELS; c++)
+            weighted[c] += e * (operator_code(values, of->b, k * HARD_CHANNELS + c) - values->zero_point);
+    }
+    for (uint32_t c = 0; c < HARD_CHANNELS; c++)
+        of->errors[c] = error_at(of, c, weighted[c] / sum * element_ratio(of->of, values));
 }
 
 static void norm_errors(struct measurement *of)
@@ -177,11 +199,13 @@ static void element_errors(struct measurement *of, uint32_t length)
 /* The row whose codes are in x and b. */
 static void measure_filled(struct measurement *of, const char *shape, uint32_t part, uint32_t length)
 {
-    struct measured_row row = {shape, part, length, of->x, of->y, of->b, of->errors, 0};
+    const bool is_weigh = of->of->kind == OPERATOR_WEIGH;
+    struct measured_row row = {shape,    part,       length, of->x, of->y, of->b, is_weigh ? HARD_CHANNELS : length,
+                               is_weigh, of->errors, 0};
     of->rows++;
     if (!is_wanted(of, &row))
         return;
-    packed_operator_run(&of->packed, of->x, of->b, of->y, length);
+    measured_row_run(&of->packed, &row, of->y);
     switch (operator_family(of->of->kind)) {
     case FAMILY_SOFTMAX:
         softmax_errors(of, length);
@@ -189,13 +213,36 @@ static void measure_filled(struct measurement *of, const char *shape, uint32_t p
     case FAMILY_NORM:
         norm_errors(of);
         break;
-    default:
+    case FAMILY_ELEMENT:
         element_errors(of, length);
+        break;
+    case FAMILY_WEIGH:
+        weigh_errors(of, length);
     }
-    for (uint32_t k = 1; k < length; k++)
+    for (uint32_t k = 1; k < row.results; k++)
         if (fabs(of->errors[k]) > fabs(of->errors[row.worst]))
             row.worst = k;
     of->take(of->context, &row);
+}
+
+/* Weigh's values, which are ends of their type: of two channels each one end where an exponential is above what it
+ * stands for, so that their errors add up; at the largest places; everywhere; at every other place, of which the last
+ * channel's are drawn instead. */
+static void draw_values(const struct measurement *of, uint32_t length, uint64_t *state)
+{
+    const struct tensor *const in = &of->of->in, *const values = &of->of->in_b;
+    const uint64_t span = (uint64_t)(values->qmax - values->qmin + 1);
+    const int64_t largest = largest_code(of, length);
+    for (uint32_t k = 0; k < length; k++) {
+        const uint32_t d = (uint32_t)(largest - operator_code(in, of->x, k));
+        const bool is_above = ldexpl(pwl_softmax_exp(&of->packed.softmax, d), -of->of->fraction) > of->exp[d];
+        const bool is_high[] = {is_above, d == 0, true, k & 1};
+        for (uint32_t c = 0; c < HARD_CHANNELS; c++) {
+            const int64_t end = is_high[c / 2] != (c & 1) ? values->qmax : values->qmin;
+            const int64_t drawn = values->qmin + (int64_t)(draw(state) % span);
+            operator_set_code(values, of->b, (size_t)k * HARD_CHANNELS + c, c < HARD_CHANNELS - 1 ? end : drawn);
+        }
+    }
 }
 
 static void measure_row(struct measurement *of, const struct shape *shape, uint32_t part, uint32_t length,
@@ -205,6 +252,8 @@ static void measure_row(struct measurement *of, const struct shape *shape, uint3
     const uint32_t top = (uint32_t)(in->qmax - in->qmin);
     for (uint32_t k = 0; k < length; k++)
         operator_set_code(in, of->x, k, in->qmin + shape->code(k, length, top, part, state));
+    if (of->of->kind == OPERATOR_WEIGH)
+        draw_values(of, length, state);
     measure_filled(of, shape->name, part, length);
 }
 
@@ -243,6 +292,11 @@ static void measure_drawn(struct measurement *of, int64_t rows)
     }
 }
 
+void measured_row_run(const struct packed_operator *packed, const struct measured_row *row, void *y)
+{
+    packed_operator_run(packed, &(struct operator_row){row->x, row->b, y, row->length, row->results});
+}
+
 void measured_row_text(const struct measured_row *row, char *text, size_t size)
 {
     const int length = row_text(row, text, size);
@@ -253,14 +307,16 @@ void measured_row_text(const struct measured_row *row, char *text, size_t size)
 static int measure(struct measurement *work, int64_t drawn, struct diag *diag)
 {
     const struct row_operator *const of = work->of;
-    const bool is_element = operator_is_element(of->kind), is_softmax = operator_family(of->kind) == FAMILY_SOFTMAX;
-    const size_t length = is_element ? HARD_ELEMENTS : of->length, codes = is_softmax ? (size_t)1 << of->in.bits : 0;
-    work->exp = is_softmax ? malloc(codes * sizeof *work->exp) : NULL;
+    const bool is_element = operator_is_element(of->kind), has_exp = operator_has_exp(of->kind),
+               has_in_b = operator_has_in_b(of->kind);
+    const size_t length = is_element ? HARD_ELEMENTS : of->length, codes = has_exp ? (size_t)1 << of->in.bits : 0;
+    const size_t results = length > HARD_CHANNELS ? length : HARD_CHANNELS;
+    work->exp = has_exp ? malloc(codes * sizeof *work->exp) : NULL;
     work->x = malloc(4 * length);
-    work->b = of->kind == OPERATOR_ADD ? malloc(2 * length) : NULL;
-    work->y = malloc(2 * length);
-    work->errors = malloc(length * sizeof *work->errors);
-    if (!work->x || !work->y || !work->errors || (is_softmax && !work->exp) || (of->kind == OPERATOR_ADD && !work->b)) {
+    work->b = has_in_b ? malloc(2 * length * (is_element ? 1 : HARD_CHANNELS)) : NULL;
+    work->y = malloc(2 * results);
+    work->errors = malloc(results * sizeof *work->errors);
+    if (!work->x || !work->y || !work->errors || (has_exp && !work->exp) || (has_in_b && !work->b)) {
         diag_set(diag, EXIT_IO, "out of memory for rows of %zu places", length);
     } else if (operator_pack(of, EXIT_USAGE, &work->packed, diag) == EXIT_DONE && is_element) {
         measure_elements(work, drawn);

@@ -12,13 +12,19 @@ struct measured_row {
     uint32_t part;     /* how far apart its codes are, as the shape means it */
     uint32_t length;
     const void *x, *y;    /* codes of the operator's types */
-    const void *b;        /* of add's second input; else null */
-    const double *errors; /* of each place: code less real value, in LSB */
-    uint32_t worst;       /* the first place that has the largest one */
+    const void *b;        /* of add's second input; of weigh the values of HARD_CHANNELS channels; else null */
+    uint32_t results;     /* codes of y: `length`, of weigh HARD_CHANNELS */
+    bool is_of_channels;  /* whether they are those of channels */
+    const double *errors; /* of each result: code less real value, in LSB */
+    uint32_t worst;       /* the first result that has the largest one */
 };
+enum { HARD_CHANNELS = 8 };
 
-/* "one against many, 17 codes apart, 4096 places, place 0" */
+/* "one against many, 17 codes apart, 4096 places, place 0"; of weigh "channel 0" */
 void measured_row_text(const struct measured_row *row, char *text, size_t size);
+
+/* What the operator makes of a row that was measured, of so many results. */
+void measured_row_run(const struct packed_operator *packed, const struct measured_row *row, void *y);
 
 typedef void take_row(void *context, const struct measured_row *row);
 

@@ -43,7 +43,7 @@ static int check_types(const struct row_operator *of, struct diag *diag)
     const bool is_sum = of->kind == OPERATOR_REQUANTISE && of->in.bits == 32 && of->in.is_signed;
     if ((!is_sum && check_type("--in", &of->in, diag)) || check_type("--out", &of->out, diag))
         return diag->code;
-    return of->kind == OPERATOR_ADD ? check_type("--in-b", &of->in_b, diag) : EXIT_DONE;
+    return operator_has_in_b(of->kind) ? check_type("--in-b", &of->in_b, diag) : EXIT_DONE;
 }
 
 static int no_memory(uint32_t length, struct diag *diag)
@@ -127,7 +127,8 @@ static int make_softmax(const struct operator_request *request, struct row_opera
     if (of->kind == OPERATOR_SOFTMAX && !(scale->power_of_two && scale->shift_bits >= 1 && scale->shift_bits <= 16))
         return diag_set(diag, EXIT_USAGE, "--out: the scale %s, must be from 2^-1 to 2^-16: probabilities are shares",
                         scale->text);
-    if (make_exp(of, diag) || (of->kind == OPERATOR_LOG_SOFTMAX && make_log(of, diag)))
+    if (make_exp(of, diag) || (of->kind == OPERATOR_LOG_SOFTMAX && make_log(of, diag)) ||
+        (of->kind == OPERATOR_WEIGH && element_make(of, diag)))
         return diag->code;
     return make_core("reciprocal", "u15:2^-15:-32768", &of->core, diag);
 }
@@ -209,16 +210,16 @@ static int make_norm(const struct operator_request *request, struct row_operator
 
 static int make_spec(const struct operator_request *request, struct row_operator *of, struct diag *diag)
 {
+    const bool has_in_b = operator_has_in_b(of->kind);
     char in[80], in_b[80], out[80], spec[512];
     tensor_format(&of->in, in, sizeof in);
     tensor_format(&of->in_b, in_b, sizeof in_b);
     tensor_format(&of->out, out, sizeof out);
-    if (operator_is_element(of->kind))
-        snprintf(spec, sizeof spec, "%s --in %s%s%s --out %s", operator_name(of->kind), in,
-                 of->kind == OPERATOR_ADD ? " --in-b " : "", of->kind == OPERATOR_ADD ? in_b : "", out);
-    else
-        snprintf(spec, sizeof spec, "%s --in %s --out %s --rows %" PRIu32 "%s%s", operator_name(of->kind), in, out,
-                 of->length, request->words && *request->words ? " " : "", request->words ? request->words : "");
+    const int types = snprintf(spec, sizeof spec, "%s --in %s%s%s --out %s", operator_name(of->kind), in,
+                               has_in_b ? " --in-b " : "", has_in_b ? in_b : "", out);
+    if (!operator_is_element(of->kind))
+        snprintf(spec + types, sizeof spec - (size_t)types, " --rows %" PRIu32 "%s%s", of->length,
+                 request->words && *request->words ? " " : "", request->words ? request->words : "");
     of->spec = strdup(spec);
     return of->spec ? EXIT_DONE : no_memory(of->length, diag);
 }
@@ -227,6 +228,7 @@ static int make_constants(const struct operator_request *request, struct row_ope
 {
     switch (operator_family(of->kind)) {
     case FAMILY_SOFTMAX:
+    case FAMILY_WEIGH:
         return make_softmax(request, of, diag);
     case FAMILY_NORM:
         return make_norm(request, of, diag);

@@ -7,18 +7,30 @@
 
 #include "table/size.h"
 
-static const char *const names[OPERATOR_KINDS] = {"softmax", "logsoftmax", "layernorm", "rmsnorm",
-                                                  "l2norm",  "requantise", "add"};
+static const struct {
+    const char *name;
+    enum operator_family family;
+    const char *in_b; /* what its second input is; null: it has none */
+} kinds[OPERATOR_KINDS] = {
+    [OPERATOR_SOFTMAX] = {"softmax", FAMILY_SOFTMAX, NULL},
+    [OPERATOR_LOG_SOFTMAX] = {"logsoftmax", FAMILY_SOFTMAX, NULL},
+    [OPERATOR_LAYER_NORM] = {"layernorm", FAMILY_NORM, NULL},
+    [OPERATOR_RMS_NORM] = {"rmsnorm", FAMILY_NORM, NULL},
+    [OPERATOR_L2_NORM] = {"l2norm", FAMILY_NORM, NULL},
+    [OPERATOR_REQUANTISE] = {"requantise", FAMILY_ELEMENT, NULL},
+    [OPERATOR_ADD] = {"add", FAMILY_ELEMENT, "second in"},
+    [OPERATOR_WEIGH] = {"weigh", FAMILY_WEIGH, "values"},
+};
 
 const char *operator_name(enum operator_kind kind)
 {
-    return names[kind];
+    return kinds[kind].name;
 }
 
 bool operator_parse(const char *name, enum operator_kind *kind)
 {
     for (int k = 0; k < OPERATOR_KINDS; k++)
-        if (strcmp(name, names[k]) == 0) {
+        if (strcmp(name, kinds[k].name) == 0) {
             *kind = (enum operator_kind)k;
             return true;
         }
@@ -27,7 +39,7 @@ bool operator_parse(const char *name, enum operator_kind *kind)
 
 enum operator_family operator_family(enum operator_kind kind)
 {
-    return kind >= OPERATOR_REQUANTISE ? FAMILY_ELEMENT : kind >= OPERATOR_LAYER_NORM ? FAMILY_NORM : FAMILY_SOFTMAX;
+    return kinds[kind].family;
 }
 
 bool operator_is_norm(enum operator_kind kind)
@@ -38,6 +50,21 @@ bool operator_is_norm(enum operator_kind kind)
 bool operator_is_element(enum operator_kind kind)
 {
     return operator_family(kind) == FAMILY_ELEMENT;
+}
+
+bool operator_has_in_b(enum operator_kind kind)
+{
+    return kinds[kind].in_b != NULL;
+}
+
+const char *operator_in_b_words(enum operator_kind kind)
+{
+    return kinds[kind].in_b;
+}
+
+bool operator_has_exp(enum operator_kind kind)
+{
+    return operator_family(kind) == FAMILY_SOFTMAX || operator_family(kind) == FAMILY_WEIGH;
 }
 
 int64_t operator_integer(const struct row_operator *of, enum operator_list list, uint32_t k)
@@ -97,22 +124,30 @@ static pwl_type type_of(const struct tensor *tensor)
     return (pwl_type)((tensor->bits == 8 ? PWL_S8 : tensor->bits == 16 ? PWL_S16 : PWL_S32) + !tensor->is_signed);
 }
 
+const struct tensor *operator_softmax_out(const struct row_operator *of)
+{
+    static const struct tensor shares = {.bits = 8, .scale = {.shift_bits = 8}, .qmax = 255};
+    return of->kind == OPERATOR_WEIGH ? &shares : &of->out;
+}
+
 static void pack_softmax(const struct row_operator *of, struct packed_operator *packed)
 {
+    const struct tensor *const out = operator_softmax_out(of);
+    const bool is_log = of->kind == OPERATOR_LOG_SOFTMAX;
     packed->softmax = (pwl_softmax){.version = PWL_ROWS_VERSION,
-                                    .kind = of->kind == OPERATOR_LOG_SOFTMAX ? PWL_LOG_SOFTMAX : PWL_SOFTMAX,
+                                    .kind = is_log ? PWL_LOG_SOFTMAX : PWL_SOFTMAX,
                                     .in = (uint8_t)type_of(&of->in),
-                                    .out = (uint8_t)type_of(&of->out),
+                                    .out = (uint8_t)type_of(out),
                                     .fraction = (uint8_t)of->fraction,
-                                    .out_bits = of->kind == OPERATOR_SOFTMAX ? (uint8_t)of->out.scale.shift_bits : 0,
+                                    .out_bits = is_log ? 0 : (uint8_t)out->scale.shift_bits,
                                     .step_shift = (uint8_t)of->step_shift,
                                     .log_shift = (uint8_t)of->log_shift,
                                     .longest = of->length,
                                     .step = (int32_t)of->step,
                                     .log_unit = (int32_t)of->log_unit,
-                                    .qmin_y = (int32_t)of->out.qmin,
-                                    .qmax_y = (int32_t)of->out.qmax,
-                                    .zp_y = of->out.zero_point,
+                                    .qmin_y = (int32_t)out->qmin,
+                                    .qmax_y = (int32_t)out->qmax,
+                                    .zp_y = out->zero_point,
                                     .exp = of->exp,
                                     .exp_high = of->exp_high,
                                     .exp_shift = of->exp_shift,
@@ -143,17 +178,28 @@ static void pack_norm(const struct row_operator *of, struct packed_operator *pac
                               .rsqrt = &packed->core.table};
 }
 
+/* Of weigh, of its sums, whose zero point is 0. */
 static void pack_requantise(const struct row_operator *of, struct packed_operator *packed)
 {
+    const bool is_sum = of->kind == OPERATOR_WEIGH;
     packed->requantise = (pwl_requantise){.version = PWL_ELEMENTS_VERSION,
-                                          .in = (uint8_t)type_of(&of->in),
+                                          .in = (uint8_t)(is_sum ? PWL_S32 : type_of(&of->in)),
                                           .out = (uint8_t)type_of(&of->out),
                                           .shift = (uint8_t)of->shift,
                                           .multiplier = (int32_t)of->factor_a,
                                           .qmin_y = (int32_t)of->out.qmin,
                                           .qmax_y = (int32_t)of->out.qmax,
-                                          .zp_x = of->in.zero_point,
+                                          .zp_x = is_sum ? 0 : of->in.zero_point,
                                           .zp_y = of->out.zero_point};
+}
+
+static pwl_status pack_weigh(const struct row_operator *of, struct packed_operator *packed)
+{
+    pack_softmax(of, packed);
+    pack_requantise(of, packed);
+    packed->values = (pwl_row_values){.type = (uint8_t)type_of(&of->in_b), .zero_point = of->in_b.zero_point};
+    const pwl_status status = pwl_softmax_check(&packed->softmax), values = pwl_row_values_check(&packed->values);
+    return status != PWL_OK ? status : values != PWL_OK ? values : pwl_requantise_check(&packed->requantise);
 }
 
 /* Zero points are codes, so that the constant has 48 bits at most. */
@@ -182,6 +228,8 @@ static pwl_status pack_and_check(const struct row_operator *of, struct packed_op
     case FAMILY_NORM:
         pack_norm(of, packed);
         return pwl_norm_check(&packed->norm);
+    case FAMILY_WEIGH:
+        return pack_weigh(of, packed);
     default:
         break;
     }
@@ -195,7 +243,8 @@ static pwl_status pack_and_check(const struct row_operator *of, struct packed_op
 
 int operator_pack(const struct row_operator *of, int refusal, struct packed_operator *packed, struct diag *diag)
 {
-    static const char *const structs[] = {"softmax", "norm"};
+    static const char *const structs[] = {
+        [FAMILY_SOFTMAX] = "softmax", [FAMILY_NORM] = "norm", [FAMILY_WEIGH] = "softmax"};
     const enum operator_family family = operator_family(of->kind);
     memset(packed, 0, sizeof *packed);
     packed->kind = of->kind;
@@ -214,16 +263,44 @@ void packed_operator_free(struct packed_operator *packed)
     packed_table_free(&packed->core);
 }
 
-void packed_operator_run(const struct packed_operator *packed, const void *x, const void *b, void *y, size_t length)
+/* Some channels at once, whose sums lie on the stack. */
+static void run_weigh(const struct packed_operator *packed, const struct operator_row *row, const pwl_rows *rows)
 {
-    if (packed->kind == OPERATOR_REQUANTISE)
-        pwl_requantise_run(&packed->requantise, x, y, length);
-    else if (packed->kind == OPERATOR_ADD)
-        pwl_add_run(&packed->add, x, b, y, length);
-    else if (operator_is_norm(packed->kind))
-        pwl_norm_run(&packed->norm, x, y, 1, PWL_LEVELS_ALL);
-    else
-        pwl_softmax_run(&packed->softmax, &(pwl_rows){.x = x, .y = y, .count = 1, .length = length}, PWL_LEVELS_ALL);
+    enum { CHANNELS = 64 };
+    const size_t v_bytes = packed->values.type <= PWL_U8 ? 1 : 2, y_bytes = packed->requantise.out <= PWL_U8 ? 1 : 2;
+    int32_t sums[CHANNELS];
+    pwl_row_values values = packed->values;
+    values.stride = row->channels;
+    for (size_t c = 0; c < row->channels; c += values.channels) {
+        values.v = (const char *)row->b + c * v_bytes;
+        values.channels = row->channels - c < CHANNELS ? row->channels - c : CHANNELS;
+        pwl_softmax_weigh(&packed->softmax, rows, &values, sums);
+        pwl_requantise_run(&packed->requantise, sums, (char *)row->y + c * y_bytes, values.channels);
+    }
+}
+
+void packed_operator_run(const struct packed_operator *packed, const struct operator_row *row)
+{
+    const pwl_rows rows = {.x = row->x, .y = row->y, .count = 1, .length = row->length};
+    switch (packed->kind) {
+    case OPERATOR_REQUANTISE:
+        pwl_requantise_run(&packed->requantise, row->x, row->y, row->length);
+        break;
+    case OPERATOR_ADD:
+        pwl_add_run(&packed->add, row->x, row->b, row->y, row->length);
+        break;
+    case OPERATOR_WEIGH:
+        run_weigh(packed, row, &rows);
+        break;
+    case OPERATOR_LAYER_NORM:
+    case OPERATOR_RMS_NORM:
+    case OPERATOR_L2_NORM:
+        pwl_norm_run(&packed->norm, row->x, row->y, 1, PWL_LEVELS_ALL);
+        break;
+    case OPERATOR_SOFTMAX:
+    case OPERATOR_LOG_SOFTMAX:
+        pwl_softmax_run(&packed->softmax, &rows, PWL_LEVELS_ALL);
+    }
 }
 
 int64_t operator_code(const struct tensor *tensor, const void *array, size_t k)

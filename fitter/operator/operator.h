@@ -22,13 +22,14 @@ enum operator_kind {
     OPERATOR_L2_NORM,
     OPERATOR_REQUANTISE,
     OPERATOR_ADD,
+    OPERATOR_WEIGH,
 };
-#define OPERATOR_KINDS 7
-#define OPERATOR_NAMES "softmax, logsoftmax, layernorm, rmsnorm, l2norm, requantise and add"
+#define OPERATOR_KINDS 8
+#define OPERATOR_NAMES "softmax, logsoftmax, layernorm, rmsnorm, l2norm, requantise, add and weigh"
 
-/* Kinds that have their fields in common, and a struct of the runtime: a pwl_softmax, a pwl_norm, or what maps elements
- * one by one, a pwl_requantise or a pwl_add. */
-enum operator_family { FAMILY_SOFTMAX, FAMILY_NORM, FAMILY_ELEMENT };
+/* Kinds that have their fields in common, and a struct of the runtime: a pwl_softmax, a pwl_norm, what maps elements
+ * one by one, a pwl_requantise or a pwl_add; or of weigh a pwl_softmax and the pwl_requantise of its sums. */
+enum operator_family { FAMILY_SOFTMAX, FAMILY_NORM, FAMILY_ELEMENT, FAMILY_WEIGH };
 
 /* How far codes may be off, and how far they were found to be. Errors are of codes against the real function, clipped
  * to [qmin_y, qmax_y], in output LSB. */
@@ -38,7 +39,8 @@ struct operator_certificate {
     double rho, largest;  /* softmax: rho_N and B_N (log-softmax: rho_N and lambda) */
     double root, gamma,
         beta;            /* norms: what delta and eps_rel, rounded gammas and betas, and t, add in the worst channel */
-    double factor;       /* of elements: what the rounding of the multiplier or of the factors adds */
+    double sum;          /* weigh: what its weighted sums may be off by before they become codes, in output LSB */
+    double factor;       /* of elements, weigh: what the rounding of the multiplier or of the factors adds */
     int64_t rows;        /* measured, */
     double max_err_lsb;  /* the largest error in them, */
     char worst_row[160]; /* and the row that has it, in words */
@@ -48,7 +50,7 @@ struct operator_certificate {
 struct row_operator {
     char *spec; /* canonical flags of fit, no file names */
     enum operator_kind kind;
-    struct tensor in, in_b, out; /* in_b: add's second input */
+    struct tensor in, in_b, out; /* in_b: add's second input, weigh's values */
     uint32_t length;             /* places of the longest row; norms: of every row; of elements: 0 */
     struct table core;           /* of elements: none */
 
@@ -67,8 +69,8 @@ struct row_operator {
     int32_t *gamma_codes;
     int64_t *beta_codes;
 
-    int64_t factor_a, factor_b; /* requantise: the multiplier a; add: F, G */
-    int shift;                  /* of elements: n */
+    int64_t factor_a, factor_b; /* requantise, weigh: the multiplier a; add: F, G */
+    int shift;                  /* of elements, weigh: n */
 
     enum standing standing;
     struct operator_certificate certificate; /* when own */
@@ -80,6 +82,11 @@ bool operator_parse(const char *name, enum operator_kind *kind);
 enum operator_family operator_family(enum operator_kind kind);
 bool operator_is_norm(enum operator_kind kind);
 bool operator_is_element(enum operator_kind kind);
+
+/* Whether it has a second input, in_b, and by which name commands show that; and whether its rows have exponentials. */
+bool operator_has_in_b(enum operator_kind kind);
+const char *operator_in_b_words(enum operator_kind kind);
+bool operator_has_exp(enum operator_kind kind);
 
 void operator_free(struct row_operator *of);
 
@@ -104,12 +111,16 @@ long double operator_beta(const struct row_operator *of, uint32_t c);
 /* eps as RMSNorm and LayerNorm have it: of an L2 norm eps / n. */
 long double operator_eps(const struct row_operator *of);
 
+/* What the softmax of a row gives: of weigh, which does not write it, probabilities of u8. */
+const struct tensor *operator_softmax_out(const struct row_operator *of);
+
 /* An operator in the runtime's layout; it points into the row_operator. */
 struct packed_operator {
     enum operator_kind kind;
     pwl_softmax softmax;
     pwl_norm norm;
     pwl_requantise requantise;
+    pwl_row_values values; /* weigh: without an array and its channels */
     pwl_add add;
     struct packed_table core;
 };
@@ -118,8 +129,13 @@ struct packed_operator {
 int operator_pack(const struct row_operator *of, int refusal, struct packed_operator *packed, struct diag *diag);
 void packed_operator_free(struct packed_operator *packed);
 
-/* y of a row x of `length` places, arrays of the operator's types; b is add's second input. */
-void packed_operator_run(const struct packed_operator *packed, const void *x, const void *b, void *y, size_t length);
+/* One row: arrays of the operator's types. */
+struct operator_row {
+    const void *x, *b; /* b: add's second input; weigh's values, `channels` of each place */
+    void *y;           /* `length` codes; of weigh `channels` */
+    size_t length, channels;
+};
+void packed_operator_run(const struct packed_operator *packed, const struct operator_row *row);
 
 /* Code k of an array of a type of 8, 16 or 32 bits. */
 int64_t operator_code(const struct tensor *tensor, const void *array, size_t k);
@@ -131,9 +147,9 @@ size_t operator_bytes(const struct row_operator *of);
 /* make.c: what is asked for. */
 struct operator_request {
     enum operator_kind kind;
-    struct tensor in, in_b, out; /* in_b: of add */
+    struct tensor in, in_b, out; /* in_b: of add and weigh */
     uint32_t length;             /* 0: as many as gamma has */
-    int fraction;                /* of softmax; 0: 30 */
+    int fraction;                /* of softmax and weigh; 0: 30 */
     double eps;
     const double *gamma, *beta; /* null: 1 and 0 */
     const char *words;          /* canonical flags beside the types and the length: "--eps 1e-05" */
@@ -143,12 +159,17 @@ struct operator_request {
  * those of such an operator, 3 when no provable operator exists. */
 int operator_make(const struct operator_request *request, struct row_operator *of, struct diag *diag);
 
-/* elements.c: the constants of an operator of elements, whose types have been checked; and its bound. */
+/* elements.c: the constants of an operator of elements, or of weigh's requantisation, whose types have been checked;
+ * and what the rounding of the factors adds to half a step. */
 int element_make(struct row_operator *of, struct diag *diag);
-void element_bound(const struct row_operator *of, struct operator_certificate *certificate);
+long double element_error(const struct row_operator *of);
 
-/* What a step of one of its inputs is, in output LSB. */
+/* What a step of one of its inputs is, in output LSB; and a step of weigh's sums. */
 long double element_ratio(const struct row_operator *of, const struct tensor *in);
+long double weigh_ratio(const struct row_operator *of);
+
+/* The largest distance of a code from its zero point. */
+int64_t element_farthest(const struct tensor *in);
 
 /* Whether 32 bits hold the sum of add, with the half that is added to it, of every two codes. */
 bool element_is_narrow(const struct row_operator *of);

@@ -90,23 +90,34 @@ static int read_small(const struct fields *top, const char *name, int64_t min, i
     return EXIT_DONE;
 }
 
-/* The fields of all operators of rows, of wide inputs' exponentials, of logsoftmax and of norms; of all operators of
- * elements. A list of them that is shorter than its array ends with a null. */
+/* The fields of all operators of rows, of wide inputs' exponentials, of logsoftmax, of all operators of elements, of
+ * weigh and of norms. A list of them that is shorter than its array ends with a null. */
 #define COMMON "pwl_operator", "spec", "operator", "in", "out", "rows", "core", "hash", "certificate", "fraction"
 #define WIDE "exp_high", "exp_shift"
 #define LOG "step", "step_shift", "log_unit", "log_shift", "log_factor", "log_value"
 #define ELEMENT "pwl_operator", "spec", "operator", "in", "out", "shift", "hash", "certificate"
+#define WEIGH "in_b", "multiplier", "shift"
 #define NORM "eps", "variance_shift", "gamma_shift", "drop", "eps_code", "gamma_codes", "beta_codes"
+
+/* The multiplier of requantise and of weigh. */
+static int read_requantise(const struct fields *top, struct row_operator *of, struct diag *diag)
+{
+    return read_small(top, "shift", 1, 62, &of->shift, diag) ||
+           field_integer(top, "multiplier", 1 << 30, INT32_MAX, &of->factor_a, diag);
+}
 
 static int read_softmax(const struct fields *top, struct row_operator *of, struct diag *diag)
 {
-    const bool is_log = of->kind == OPERATOR_LOG_SOFTMAX, is_wide = of->in.bits == 16;
-    static const char *const known[2][2][24] = {{{COMMON, "exp"}, {COMMON, "exp", LOG}},
-                                                {{COMMON, "exp", WIDE}, {COMMON, "exp", WIDE, LOG}}};
+    const bool is_log = of->kind == OPERATOR_LOG_SOFTMAX, is_wide = of->in.bits == 16,
+               is_weigh = of->kind == OPERATOR_WEIGH;
+    static const char *const known[2][3][24] = {
+        {{COMMON, "exp"}, {COMMON, "exp", LOG}, {COMMON, "exp", WEIGH}},
+        {{COMMON, "exp", WIDE}, {COMMON, "exp", WIDE, LOG}, {COMMON, "exp", WIDE, WEIGH}}};
     const struct scale *const scale = &of->out.scale;
-    if (!is_log && !(scale->power_of_two && scale->shift_bits >= 1 && scale->shift_bits <= 16))
+    if (of->kind == OPERATOR_SOFTMAX && !(scale->power_of_two && scale->shift_bits >= 1 && scale->shift_bits <= 16))
         return diag_set(diag, EXIT_USAGE, "out.scale: \"%s\", must be from 2^-1 to 2^-16", scale->text);
-    if (fields_known(top, known[is_wide][is_log], diag) || read_small(top, "fraction", 8, 30, &of->fraction, diag) ||
+    if (fields_known(top, known[is_wide][is_weigh ? 2 : is_log], diag) ||
+        (is_weigh && read_requantise(top, of, diag)) || read_small(top, "fraction", 8, 30, &of->fraction, diag) ||
         read_integers(top, "exp", 256, 0, UINT32_MAX, sizeof *of->exp, &of->exp, diag))
         return diag->code;
     if (is_wide && (read_integers(top, "exp_high", 256, 0, UINT32_MAX, sizeof *of->exp_high, &of->exp_high, diag) ||
@@ -150,12 +161,10 @@ static int read_element(const struct fields *top, struct row_operator *of, struc
 {
     static const char *const requantise[] = {ELEMENT, "multiplier", NULL}, *const add[] = {ELEMENT, "in_b", "factor_a",
                                                                                            "factor_b", NULL};
-    if (fields_known(top, of->kind == OPERATOR_ADD ? add : requantise, diag) ||
-        read_small(top, "shift", 1, 62, &of->shift, diag))
-        return diag->code;
     if (of->kind == OPERATOR_REQUANTISE)
-        return field_integer(top, "multiplier", 1 << 30, INT32_MAX, &of->factor_a, diag);
-    return field_integer(top, "factor_a", 0, INT32_MAX, &of->factor_a, diag) ||
+        return fields_known(top, requantise, diag) || read_requantise(top, of, diag);
+    return fields_known(top, add, diag) || read_small(top, "shift", 1, 62, &of->shift, diag) ||
+           field_integer(top, "factor_a", 0, INT32_MAX, &of->factor_a, diag) ||
            field_integer(top, "factor_b", 0, INT32_MAX, &of->factor_b, diag);
 }
 
@@ -223,10 +232,10 @@ static int read_type(const struct fields *top, const char *name, bool is_input, 
 static int read_types(const struct fields *top, struct row_operator *of, struct diag *diag)
 {
     if (read_type(top, "in", true, of->kind == OPERATOR_REQUANTISE, &of->in, diag) ||
-        (of->kind == OPERATOR_ADD && read_type(top, "in_b", true, false, &of->in_b, diag)) ||
+        (operator_has_in_b(of->kind) && read_type(top, "in_b", true, false, &of->in_b, diag)) ||
         read_type(top, "out", false, false, &of->out, diag))
         return diag->code;
-    return operator_is_element(of->kind) ? element_check_zero_points(of, "in", "in_b", diag) : EXIT_DONE;
+    return element_check_zero_points(of, "in", "in_b", diag);
 }
 
 static int read_head(const struct fields *top, struct row_operator *of, struct diag *diag)

@@ -85,10 +85,10 @@ static int write_core(struct text *out, const struct row_operator *of, struct di
 
 static void write_element(struct text *out, const struct row_operator *of)
 {
-    if (of->kind == OPERATOR_REQUANTISE)
-        text_add(out, "  \"multiplier\": %" PRId64, of->factor_a);
-    else
+    if (of->kind == OPERATOR_ADD)
         text_add(out, "  \"factor_a\": %" PRId64 ",\n  \"factor_b\": %" PRId64, of->factor_a, of->factor_b);
+    else
+        text_add(out, "  \"multiplier\": %" PRId64, of->factor_a);
     text_add(out, ",\n  \"shift\": %d", of->shift);
 }
 
@@ -116,6 +116,10 @@ static int write_fields(struct text *out, const struct row_operator *of, struct 
         return EXIT_DONE;
     }
     text_add(out, "  \"rows\": %" PRIu32 ",\n", of->length);
+    if (of->kind == OPERATOR_WEIGH) {
+        write_element(out, of);
+        text_add(out, ",\n");
+    }
     if (operator_is_norm(of->kind))
         write_norm(out, of);
     else
@@ -130,7 +134,7 @@ int operator_to_json(const struct row_operator *of, char **text, struct diag *di
     text_add(&out, "{\n  \"pwl_operator\": 1,\n  \"spec\": \"%s\",\n  \"operator\": \"%s\",\n", of->spec,
              operator_name(of->kind));
     json_add_tensor(&out, "in", &of->in);
-    if (of->kind == OPERATOR_ADD)
+    if (operator_has_in_b(of->kind))
         json_add_tensor(&out, "in_b", &of->in_b);
     json_add_tensor(&out, "out", &of->out);
     if (write_fields(&out, of, diag) == EXIT_DONE && of->standing == CERTIFICATE_OWN) {

@@ -23,8 +23,8 @@ static void take(void *context, const struct measured_row *row)
 {
     struct row_sweep *const sweep = context;
     sweep->rows++;
-    sweep->places += row->length;
-    for (uint32_t k = 0; k < row->length; k++) {
+    sweep->places += row->results;
+    for (uint32_t k = 0; k < row->results; k++) {
         const double error = row->errors[k], size = fabs(error);
         const int bin = (int)(size / sweep->top * ROW_SWEEP_BINS);
         sweep->squares += error * error;

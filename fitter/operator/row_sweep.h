@@ -8,7 +8,7 @@
 enum { ROW_SWEEP_WORST = 10, ROW_SWEEP_BINS = 20 };
 
 struct row_sweep {
-    int64_t rows, places, correct; /* correct: of at most half an LSB */
+    int64_t rows, places, correct; /* places: codes that came out; correct: of at most half an LSB */
     double squares, sum;           /* of |error| */
     int kept;
     struct {

@@ -37,6 +37,9 @@ static void parts_text(const struct operator_report *report, char *text, size_t 
     else if (operator_is_norm(report->of.kind))
         snprintf(text, size, "1/2 for rounding, root %.3g, gamma %.3g, the rest %.3g LSB", bound->root, bound->gamma,
                  bound->beta);
+    else if (report->of.kind == OPERATOR_WEIGH)
+        snprintf(text, size, "1/2 for rounding, sums %.3g (rho %.3g), factor %.3g LSB", bound->sum, bound->rho,
+                 bound->factor);
     else
         snprintf(text, size, "1/2 for rounding, rho %.3g, %s %.3g", bound->rho,
                  report->of.kind == OPERATOR_SOFTMAX ? "B" : "lambda", bound->largest);
@@ -61,9 +64,9 @@ static void add_facts(const struct operator_report *report, struct text *page)
     page_fact(page, "operator", operator_name(of->kind));
     page_tensor_text(&of->in, text, sizeof text);
     page_fact(page, "in", text);
-    if (of->kind == OPERATOR_ADD) {
+    if (operator_has_in_b(of->kind)) {
         page_tensor_text(&of->in_b, text, sizeof text);
-        page_fact(page, "second in", text);
+        page_fact(page, operator_in_b_words(of->kind), text);
     }
     page_tensor_text(&of->out, text, sizeof text);
     page_fact(page, "out", text);

@@ -14,11 +14,6 @@ static int is_power(float a, float b, int32_t *n)
     return same;
 }
 
-static int is_integer(pwl_qgemm_type type)
-{
-    return type >= PWL_QGEMM_S8;
-}
-
 /* n of INT8; 0 where a scale does not allow any. */
 static int find_shifts(const pwl_qgemm_activation *as, int32_t *n_x, int32_t *n_up, int32_t *n_out)
 {
@@ -36,7 +31,7 @@ static int find_shifts(const pwl_qgemm_activation *as, int32_t *n_x, int32_t *n_
 static pwl_qgemm_status check_affines(const pwl_qgemm_product *product, int wide)
 {
     const pwl_qgemm_activation *const as = product->activation;
-    const int int8 = product->scheme == PWL_QGEMM_INT8, codes = is_integer(product->y.type);
+    const int int8 = product->scheme == PWL_QGEMM_INT8, codes = pwl_qgemm_is_integer(product->y.type);
     const int wide_y = product->y.type == PWL_QGEMM_S32 || product->y.type == PWL_QGEMM_U32;
     int32_t n[3];
     if (!(as->up_limit >= 0 && as->up_limit <= FLT_MAX && as->up_plus >= -FLT_MAX && as->up_plus <= FLT_MAX) ||
@@ -65,7 +60,7 @@ pwl_qgemm_status pwl_qgemm_check_activation(const pwl_qgemm_product *product, co
         return PWL_QGEMM_ERR_SHAPE;
     if (as->gated && (uintptr_t)as->bias_up % 4)
         return PWL_QGEMM_ERR_ALIGN;
-    if (!as->gated && is_integer(type) && (codes->qmin_y < range.min || codes->qmax_y > range.max))
+    if (!as->gated && pwl_qgemm_is_integer(type) && (codes->qmin_y < range.min || codes->qmax_y > range.max))
         return PWL_QGEMM_ERR_FIT;
     return check_affines(product, codes->wide);
 }
@@ -75,7 +70,7 @@ pwl_qgemm_epilogue pwl_qgemm_epilogue_of(const pwl_qgemm_product *product, const
     pwl_qgemm_epilogue e = {.as = *product->activation, .qmin_x = codes->qmin_x, .qmax_x = codes->qmax_x};
     e.codes = pwl_qgemm_range_of(product->y.type);
     e.x_inverse = 1.0f / e.as.of_x.scale;
-    if (e.as.gated && is_integer(product->y.type))
+    if (e.as.gated && pwl_qgemm_is_integer(product->y.type))
         e.out_inverse = 1.0f / e.as.of_out.scale;
     if (product->scheme == PWL_QGEMM_INT8)
         (void)find_shifts(&e.as, &e.n_x, &e.n_up, &e.n_out);

@@ -7,28 +7,28 @@
 
 enum {
     FLOATS = 1 << PWL_QGEMM_F32 | 1 << PWL_QGEMM_F16 | 1 << PWL_QGEMM_BF16,
+    REALS = FLOATS | 1 << PWL_QGEMM_E4M3,
     INTEGERS = 1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_U8 | 1 << PWL_QGEMM_S16 | 1 << PWL_QGEMM_U16 | 1 << PWL_QGEMM_S32 |
                1 << PWL_QGEMM_U32,
-    QUANTISED = FLOATS | 1 << PWL_QGEMM_BLOCKS_Q8_1,
-    FP8 = FLOATS | 1 << PWL_QGEMM_E4M3
+    QUANTISED = FLOATS | 1 << PWL_QGEMM_BLOCKS_Q8_1
 };
 
 static const struct {
     uint16_t formats, x, y; /* formats and types, as sets */
 } schemes[] = {
-    [PWL_QGEMM_W4A16] = {1 << PWL_QGEMM_Q4_0, FLOATS, FLOATS},
-    [PWL_QGEMM_W8A16] = {1 << PWL_QGEMM_Q8_0, FLOATS, FLOATS},
-    [PWL_QGEMM_MXFP4_A16] = {1 << PWL_QGEMM_MXFP4, FLOATS, FLOATS},
-    [PWL_QGEMM_W4A8] = {1 << PWL_QGEMM_Q4_0, QUANTISED, FLOATS},
-    [PWL_QGEMM_W8A8] = {1 << PWL_QGEMM_Q8_0, QUANTISED, FLOATS},
+    [PWL_QGEMM_W4A16] = {1 << PWL_QGEMM_Q4_0, FLOATS, REALS},
+    [PWL_QGEMM_W8A16] = {1 << PWL_QGEMM_Q8_0, FLOATS, REALS},
+    [PWL_QGEMM_MXFP4_A16] = {1 << PWL_QGEMM_MXFP4, FLOATS, REALS},
+    [PWL_QGEMM_W4A8] = {1 << PWL_QGEMM_Q4_0, QUANTISED, REALS},
+    [PWL_QGEMM_W8A8] = {1 << PWL_QGEMM_Q8_0, QUANTISED, REALS},
     [PWL_QGEMM_INT8] = {1 << PWL_QGEMM_ROWS8 | 1 << PWL_QGEMM_ROWS4, 1 << PWL_QGEMM_S8,
                         1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_S32},
-    [PWL_QGEMM_MXFP4_A8] = {1 << PWL_QGEMM_MXFP4, QUANTISED, FLOATS},
-    [PWL_QGEMM_FP8] = {1 << PWL_QGEMM_ROWS_E4M3, FP8, FLOATS},
-    [PWL_QGEMM_MXFP4_FP8] = {1 << PWL_QGEMM_MXFP4_E4M3, FP8, FLOATS},
-    [PWL_QGEMM_Q4_K_A8] = {1 << PWL_QGEMM_Q4_K, QUANTISED, FLOATS},
-    [PWL_QGEMM_Q5_K_A8] = {1 << PWL_QGEMM_Q5_K, QUANTISED, FLOATS},
-    [PWL_QGEMM_Q6_K_A8] = {1 << PWL_QGEMM_Q6_K, QUANTISED, FLOATS},
+    [PWL_QGEMM_MXFP4_A8] = {1 << PWL_QGEMM_MXFP4, QUANTISED, REALS},
+    [PWL_QGEMM_FP8] = {1 << PWL_QGEMM_ROWS_E4M3, REALS, REALS},
+    [PWL_QGEMM_MXFP4_FP8] = {1 << PWL_QGEMM_MXFP4_E4M3, REALS, REALS},
+    [PWL_QGEMM_Q4_K_A8] = {1 << PWL_QGEMM_Q4_K, QUANTISED, REALS},
+    [PWL_QGEMM_Q5_K_A8] = {1 << PWL_QGEMM_Q5_K, QUANTISED, REALS},
+    [PWL_QGEMM_Q6_K_A8] = {1 << PWL_QGEMM_Q6_K, QUANTISED, REALS},
 };
 
 static const struct {
@@ -118,8 +118,8 @@ static int has_sums(const pwl_qgemm_product *product)
 /* Whether a type of Y is the scheme's. */
 static int has_y(const pwl_qgemm_product *product)
 {
-    const unsigned integers = product->scheme == PWL_QGEMM_INT8 ? INTEGERS : FLOATS | INTEGERS;
-    return (product->activation ? integers : schemes[product->scheme].y) >> product->y.type & 1;
+    const unsigned with_table = product->scheme == PWL_QGEMM_INT8 ? INTEGERS : REALS | INTEGERS;
+    return (product->activation ? with_table : schemes[product->scheme].y) >> product->y.type & 1;
 }
 
 static region region_of_x(const pwl_qgemm_product *product)
@@ -146,17 +146,36 @@ int pwl_qgemm_touches(const pwl_qgemm_product *product, const void *memory, size
            overlap(region_of_y(product), array_of(memory, bytes));
 }
 
-/* Whether Y lies in what is read. */
-static int overwrites(const pwl_qgemm_product *product)
+/* Scales of Y; nowhere, where it has none. */
+static region region_of_scales(const pwl_qgemm_product *product)
+{
+    return array_of(product->y.type == PWL_QGEMM_E4M3 ? product->y.scale : NULL, product->m * sizeof(float));
+}
+
+/* Whether what is written lies in what is read but for scales of Y. */
+static int lies_in_inputs(const pwl_qgemm_product *product, region written)
 {
     const pwl_qgemm_weights *const w = product->weights;
     const size_t row = pwl_qgemm_columns(w->n, is_gated(product));
-    const region y = region_of_y(product);
-    return overlap(region_of_x(product), y) || overlap(array_of(w->memory, w->bytes), y) ||
-           overlap(array_of(product->bias, row * 4), y) ||
-           (is_gated(product) && overlap(array_of(product->activation->bias_up, row * 4), y)) ||
-           (product->scheme == PWL_QGEMM_INT8 && overlap(array_of(product->x.n_x, product->m), y)) ||
-           (product->x.type == PWL_QGEMM_E4M3 && overlap(array_of(product->x.scale, product->m * 4), y));
+    return overlap(region_of_x(product), written) || overlap(array_of(w->memory, w->bytes), written) ||
+           overlap(array_of(product->bias, row * 4), written) ||
+           (is_gated(product) && overlap(array_of(product->activation->bias_up, row * 4), written)) ||
+           (product->scheme == PWL_QGEMM_INT8 && overlap(array_of(product->x.n_x, product->m), written)) ||
+           (product->x.type == PWL_QGEMM_E4M3 && overlap(array_of(product->x.scale, product->m * 4), written));
+}
+
+static int overwrites(const pwl_qgemm_product *product)
+{
+    const region y = region_of_y(product), scales = region_of_scales(product);
+    return lies_in_inputs(product, y) || overlap(scales, y) || (product->y.dynamic && lies_in_inputs(product, scales));
+}
+
+/* Of rows in E4M3. */
+static pwl_qgemm_status check_scales(const float *scale)
+{
+    if (!scale)
+        return PWL_QGEMM_ERR_NULL;
+    return (uintptr_t)scale % sizeof *scale ? PWL_QGEMM_ERR_ALIGN : PWL_QGEMM_OK;
 }
 
 static int is_int8(int32_t zero_point)
@@ -303,7 +322,7 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
         !has_sums(product))
         return PWL_QGEMM_ERR_SCHEME;
     if ((unsigned)x->type > PWL_QGEMM_E4M3 || !(schemes[product->scheme].x >> x->type & 1) ||
-        (unsigned)y->type > PWL_QGEMM_U32 || !has_y(product))
+        (unsigned)y->type > PWL_QGEMM_E4M3 || !has_y(product))
         return PWL_QGEMM_ERR_TYPE;
     if (product->m == 0)
         return PWL_QGEMM_ERR_SHAPE;
@@ -319,12 +338,11 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
         return status;
     if ((uintptr_t)product->bias % 4) /* float or int32_t */
         return PWL_QGEMM_ERR_ALIGN;
-    if (x->type == PWL_QGEMM_E4M3) {
-        if (!x->scale)
-            return PWL_QGEMM_ERR_NULL;
-        if ((uintptr_t)x->scale % sizeof *x->scale)
-            return PWL_QGEMM_ERR_ALIGN;
-    }
+    status = x->type == PWL_QGEMM_E4M3 ? check_scales(x->scale) : PWL_QGEMM_OK;
+    if (status == PWL_QGEMM_OK && y->type == PWL_QGEMM_E4M3)
+        status = check_scales(y->scale);
+    if (status != PWL_QGEMM_OK)
+        return status;
     if (product->scheme == PWL_QGEMM_INT8) {
         if (!x->n_x)
             return PWL_QGEMM_ERR_NULL;
@@ -334,15 +352,21 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
     return overwrites(product) ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK;
 }
 
-/* Whether Y lies in what is read of a group beside what `overwrites` knows. */
-static int overwrites_group(const pwl_qgemm_product *product, const pwl_qgemm_group *group)
+/* Whether what is written lies in what is read of a group, beside what `lies_in_inputs` knows. */
+static int lies_in_group(const pwl_qgemm_product *product, const pwl_qgemm_group *group, region written)
 {
     const size_t experts = group->experts, all = pwl_qgemm_columns(product->weights->n, is_gated(product)) * experts;
-    const region y = region_of_y(product);
-    return overlap(array_of(product->weights->memory, (experts - 1) * group->apart + product->weights->bytes), y) ||
-           overlap(array_of(group->offsets, (experts + 1) * sizeof *group->offsets), y) ||
-           overlap(array_of(product->bias, all * 4), y) ||
-           (is_gated(product) && overlap(array_of(product->activation->bias_up, all * 4), y));
+    const size_t weights = (experts - 1) * group->apart + product->weights->bytes;
+    return overlap(array_of(product->weights->memory, weights), written) ||
+           overlap(array_of(group->offsets, (experts + 1) * sizeof *group->offsets), written) ||
+           overlap(array_of(product->bias, all * 4), written) ||
+           (is_gated(product) && overlap(array_of(product->activation->bias_up, all * 4), written));
+}
+
+static int overwrites_group(const pwl_qgemm_product *product, const pwl_qgemm_group *group)
+{
+    return lies_in_group(product, group, region_of_y(product)) ||
+           (product->y.dynamic && lies_in_group(product, group, region_of_scales(product)));
 }
 
 pwl_qgemm_status pwl_qgemm_check_group_with(const pwl_qgemm_product *product, const pwl_qgemm_group *group,

@@ -19,15 +19,16 @@
 
 /*
  * What a product needs: the kernel, and what is made in the workspace: f, blocks, bytes or E4M3 at its beginning, then
- * halves or scales of E4M3, then the sums of parts of K, and marks of these. `call` is complete but for pointers there,
- * and X where it is taken as it is.
+ * halves or scales of E4M3, then the sums of parts of K, and marks of these, then Y that is made E4M3 by dynamic
+ * scales. `call` is complete but for pointers there, and X where it is taken as it is.
  */
 struct plan {
-    const pwl_qgemm_product *product; /* as it was given */
+    const pwl_qgemm_product *product; /* as it was given, or `floats` */
+    pwl_qgemm_product floats;         /* of Y in F32; its place in the workspace is yet null, and as aligned as that */
     pwl_qgemm_call call;
     const struct kernel *kernel;
-    int exponents, blocks, rows, halves, strips, packs, e4m3, sums, marks;
-    size_t halves_at, scales_at, sums_at, marks_at, bytes;
+    int exponents, blocks, rows, halves, strips, packs, e4m3, sums, marks, dynamic;
+    size_t halves_at, scales_at, sums_at, marks_at, floats_at, bytes;
 };
 
 static int count_multiprocessors(size_t *count)
@@ -297,14 +298,46 @@ static void plan_input(struct plan *plan)
     }
 }
 
+static int is_dynamic(const pwl_qgemm_product *product)
+{
+    return product->y.type == PWL_QGEMM_E4M3 && product->y.dynamic;
+}
+
+/* The product whose Y becomes E4M3 by dynamic scales: in F32, its rows aligned to four elements. */
+static pwl_qgemm_product floats_of(const pwl_qgemm_product *product)
+{
+    const pwl_qgemm_activation *const as = product->activation;
+    pwl_qgemm_product floats = *product;
+    floats.y = (pwl_qgemm_output){.stride = pwl_qgemm_columns(product->weights->n, as && as->gated)};
+    floats.y.stride = pwl_qgemm_round_up(floats.y.stride, 4);
+    floats.y.type = PWL_QGEMM_F32;
+    return floats;
+}
+
+/* Whether devices have it, of a product that was checked. */
+static pwl_qgemm_status check_for_device(const pwl_qgemm_product *product, const pwl_qgemm_group *group)
+{
+    if (product->scheme == PWL_QGEMM_MXFP4_A8 || pwl_qgemm_is_super(product->weights->format))
+        return PWL_QGEMM_ERR_SCHEME;
+    if (!is_dynamic(product))
+        return PWL_QGEMM_OK;
+    if (group) /* rows that are no expert's would become codes */
+        return PWL_QGEMM_ERR_TYPE;
+    return product->m > SIZE_MAX / 64 / product->weights->n ? PWL_QGEMM_ERR_SHAPE : PWL_QGEMM_OK;
+}
+
 static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, const pwl_qgemm_group *group, struct plan *plan)
 {
     pwl_qgemm_status status;
     memset(plan, 0, sizeof *plan);
     status = check(product, group, &plan->call);
-    if (status == PWL_QGEMM_OK &&
-        (product->scheme == PWL_QGEMM_MXFP4_A8 || pwl_qgemm_is_super(product->weights->format)))
-        status = PWL_QGEMM_ERR_SCHEME;
+    if (status == PWL_QGEMM_OK)
+        status = check_for_device(product, group);
+    if (status == PWL_QGEMM_OK && is_dynamic(product)) {
+        plan->dynamic = 1;
+        plan->floats = floats_of(product);
+        product = &plan->floats;
+    }
     if (status == PWL_QGEMM_OK)
         status = group ? choose_for_group(product, &plan->kernel) : choose(product, &plan->kernel);
     if (status != PWL_QGEMM_OK)
@@ -322,7 +355,11 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, const pwl_qg
     if (product->m * product->weights->k > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;
     plan_input(plan);
-    return pwl_qgemm_status_of(plan->kernel->plan(plan));
+    status = pwl_qgemm_status_of(plan->kernel->plan(plan));
+    plan->floats_at = pwl_qgemm_round_up(plan->bytes, 16);
+    if (plan->dynamic)
+        plan->bytes = plan->floats_at + product->m * product->y.stride * sizeof(float);
+    return status;
 }
 
 static pwl_qgemm_status find_workspace(const pwl_qgemm_product *product, const pwl_qgemm_group *group, size_t *bytes)
@@ -360,9 +397,12 @@ static int prepare(const struct plan *plan, void *workspace, pwl_qgemm_call *cal
     if (plan->e4m3) {
         const pwl_qgemm_input from = product->x;
         float *const scales = (float *)(void *)((char *)workspace + plan->scales_at);
-        error = pwl_cuda_launch_qgemm_e4m3(&from, product->m, call->weights.k, workspace, scales, stream);
+        const pwl_qgemm_output to = {workspace, call->weights.k, PWL_QGEMM_E4M3, 0, 0, scales, 1};
+        error = pwl_cuda_launch_qgemm_e4m3(&from, product->m, call->weights.k, &to, stream);
         call->product.x = (pwl_qgemm_input){workspace, call->weights.k, PWL_QGEMM_E4M3, 0, NULL, scales};
     }
+    if (plan->dynamic)
+        call->product.y.data = (char *)workspace + plan->floats_at;
     if (plan->sums)
         call->sums = (char *)workspace + plan->sums_at;
     if (plan->marks)
@@ -384,6 +424,15 @@ static int prepare(const struct plan *plan, void *workspace, pwl_qgemm_call *cal
     return error;
 }
 
+/* Y in E4M3 of Y in F32. */
+static int quantise_y(const pwl_qgemm_product *product, const pwl_qgemm_output *floats, struct CUstream_st *stream)
+{
+    const pwl_qgemm_activation *const as = product->activation;
+    const pwl_qgemm_input from = {floats->data, floats->stride, PWL_QGEMM_F32, 0, NULL, NULL};
+    const size_t columns = pwl_qgemm_columns(product->weights->n, as && as->gated);
+    return pwl_cuda_launch_qgemm_e4m3(&from, product->m, columns, &product->y, stream);
+}
+
 static pwl_qgemm_status multiply(const pwl_qgemm_product *product, const pwl_qgemm_group *group, void *workspace,
                                  size_t bytes, pwl_qgemm_kernel *ran, struct CUstream_st *stream)
 {
@@ -403,6 +452,8 @@ static pwl_qgemm_status multiply(const pwl_qgemm_product *product, const pwl_qge
     error = prepare(&plan, workspace, &call, stream);
     if (error == cudaSuccess)
         error = plan.kernel->launch(&call, stream);
+    if (error == cudaSuccess && plan.dynamic)
+        error = quantise_y(product, &call.product.y, stream);
     if (error == cudaSuccess && ran)
         *ran = plan.kernel->id;
     return pwl_qgemm_status_of(error);

@@ -2,6 +2,8 @@
 /* Which tables kernels can evaluate fast, and by what numbers. */
 #include "fast.h"
 
+#include "check.h"
+
 static pwl_qgemm_rounding rounding_of(float inverse, int64_t zero_point, int64_t qmin, int64_t qmax)
 {
     const int64_t first = qmin - zero_point, last = qmax - zero_point;
@@ -13,7 +15,7 @@ static pwl_qgemm_way way_of(const pwl_qgemm_product *product, const pwl_qgemm_ep
 {
     const pwl_cuda_plan *const plan = &table->plan;
     const pwl_qgemm_type type = product->y.type;
-    const int codes = type >= PWL_QGEMM_S8, four = type == PWL_QGEMM_S32 || type == PWL_QGEMM_U32;
+    const int codes = pwl_qgemm_is_integer(type), four = type == PWL_QGEMM_S32 || type == PWL_QGEMM_U32;
     if (!table->memory || product->scheme == PWL_QGEMM_INT8 || plan->wide ||
         !pwl_is_near(e->as.of_x.zero_point, plan->qmin_x, plan->qmax_x))
         return PWL_QGEMM_BY_SEARCH;
@@ -35,9 +37,7 @@ pwl_qgemm_fast pwl_qgemm_fast_of(const pwl_qgemm_product *product, const pwl_qge
     const pwl_qgemm_output *const y = &product->y;
     const pwl_cuda_plan *const plan = &table->plan;
     pwl_qgemm_fast fast = {.way = way_of(product, e, table)};
-    fast.y_bytes = y->type == PWL_QGEMM_S8 || y->type == PWL_QGEMM_U8                                 ? 1
-                   : y->type == PWL_QGEMM_F32 || y->type == PWL_QGEMM_S32 || y->type == PWL_QGEMM_U32 ? 4
-                                                                                                      : 2;
+    fast.y_bytes = (uint32_t)pwl_qgemm_type_bytes(y->type);
     fast.aligned = (uintptr_t)y->data % (4 * fast.y_bytes) == 0 && y->stride % 4 == 0;
     if (fast.way == PWL_QGEMM_BY_SEARCH)
         return fast;
@@ -47,7 +47,7 @@ pwl_qgemm_fast pwl_qgemm_fast_of(const pwl_qgemm_product *product, const pwl_qge
     fast.all16 = (y->type == PWL_QGEMM_S16 || y->type == PWL_QGEMM_U16) && plan->qmin_y == e->codes.min &&
                  plan->qmax_y == e->codes.max && pwl_is_all16(e->as.of_x.zero_point, plan->qmin_x, plan->qmax_x);
     fast.zero_y = (uint32_t)e->as.of_y.zero_point - PWL_PRESET;
-    if (e->as.gated && y->type >= PWL_QGEMM_S8)
+    if (e->as.gated && pwl_qgemm_is_integer(y->type))
         fast.out = rounding_of(e->out_inverse, e->as.of_out.zero_point, e->codes.min, e->codes.max);
     fast.zero_out = (uint32_t)e->as.of_out.zero_point - PWL_PRESET;
     fast.up_limit = e->as.up_limit > 0 ? e->as.up_limit : INFINITY;

@@ -20,6 +20,7 @@ void pwl_qgemm_expert_of_group(const pwl_qgemm_product *product, const pwl_qgemm
     own->x.n_x = product->x.n_x ? product->x.n_x + begin : NULL;
     own->x.scale = product->x.scale ? product->x.scale + begin : NULL;
     own->y.data = (char *)product->y.data + begin * product->y.stride * pwl_qgemm_type_bytes(product->y.type);
+    own->y.scale = product->y.scale ? product->y.scale + begin : NULL;
     own->bias = product->bias ? (const char *)product->bias + bias : NULL;
     if (!product->activation)
         return;

@@ -77,8 +77,8 @@ int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, 
 /* What strips.h says of fp16 X, aligned to 16 bytes, in halves, [M][K]; and the marks. */
 int pwl_cuda_launch_qgemm_halves_ahead(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream);
 
-/* Rows of floats as E4M3, codes[m][k] and scales[m], as pwl_qgemm_quantise_e4m3() makes them. */
-int pwl_cuda_launch_qgemm_e4m3(const pwl_qgemm_input *x, size_t m, size_t k, uint8_t *codes, float *scales,
+/* Rows of floats as E4M3, with their scales, as pwl_qgemm_quantise_e4m3() makes them. */
+int pwl_cuda_launch_qgemm_e4m3(const pwl_qgemm_input *x, size_t m, size_t k, const pwl_qgemm_output *to,
                                struct CUstream_st *stream);
 
 /* X of A8 or INT8 as pwl_qgemm_pack_input() has it. */
@@ -142,6 +142,26 @@ int pwl_cuda_launch_qgemm_rows(const pwl_qgemm_source *from, const pwl_qgemm_wei
 int pwl_cuda_launch_qgemm_pieces(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, pwl_qgemm_survey *found,
                                  struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_last(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, struct CUstream_st *stream);
+
+/* What is found about weights of E4M3's formats: the first block that is not finite, and the first that is not exact,
+ * row * k / 32 + block, all bits 1 where there is none; and how far blocks are apart, see pwl_qgemm_place. */
+typedef struct pwl_qgemm_survey_e4m3 {
+    unsigned long long bad, inexact;
+    int32_t apart;
+} pwl_qgemm_survey_e4m3;
+
+/* Packing of those: rows' scales, for which all of the source is looked at, then the pieces. *found is on the device.
+ */
+int pwl_cuda_launch_qgemm_e4m3_rows(const pwl_qgemm_source *from, const pwl_qgemm_weights *to,
+                                    pwl_qgemm_survey_e4m3 *found, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_e4m3_pieces(const pwl_qgemm_source *from, const pwl_qgemm_weights *to,
+                                      struct CUstream_st *stream);
+
+/*
+ * Does nothing, after any packing: products read weights before the launch just before them has ended, and that is then
+ * this one, which begins once the weights are there.
+ */
+int pwl_cuda_launch_qgemm_settle(struct CUstream_st *stream);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,8 @@
 /* Which products in INT8 can be stored by 32 bits, and by what numbers. */
 #include "narrow.h"
 
+#include "check.h"
+
 /* Beyond these no shift is narrow. */
 enum { FURTHEST = 1024 };
 
@@ -32,9 +34,7 @@ pwl_qgemm_narrow pwl_qgemm_narrow_of(const pwl_qgemm_product *product, const pwl
     const pwl_qgemm_output *const y = &product->y;
     const pwl_cuda_plan *const plan = &table->plan;
     pwl_qgemm_narrow narrow = {.way = way_of(product, e, table)};
-    narrow.y_bytes = y->type == PWL_QGEMM_S8 || y->type == PWL_QGEMM_U8     ? 1
-                     : y->type == PWL_QGEMM_S16 || y->type == PWL_QGEMM_U16 ? 2
-                                                                            : 4;
+    narrow.y_bytes = (uint32_t)pwl_qgemm_type_bytes(y->type);
     narrow.copied = (uintptr_t)y->data % 16 == 0 && y->stride * narrow.y_bytes % 16 == 0;
     narrow.paired = (uintptr_t)y->data % (2 * narrow.y_bytes) == 0 && y->stride % 2 == 0;
     narrow.n = (int32_t)pwl_sat(table->memory ? e->n_x : y->n_y, -FURTHEST, FURTHEST);

@@ -3,93 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "fp8.h"
-
-#define NAN_CODE 0x7f
-#define NAN_SCALE 255
-
-/* Of E2M1 without its sign, not 0: the power of two in its value. */
-static int power_of_code(unsigned code)
-{
-    return (int)(code / 2) - 1;
-}
-
-/* The largest code of a block without its sign. */
-static unsigned most_of(const pwl_block_mxfp4 *block)
-{
-    unsigned most = 0;
-    for (size_t j = 0; j < PWL_BLOCK / 2; j++) {
-        const unsigned low = block->qs[j] & 7, high = block->qs[j] >> 4 & 7;
-        most = low > most ? low : most;
-        most = high > most ? high : most;
-    }
-    return most;
-}
-
-/* What the blocks of a row come to. */
-typedef struct row_span {
-    int high, low, is_zero; /* p; the lowest power of a block with a code that is not 0 */
-    size_t bad;             /* the first block of a scale of NaN, or as many as there are */
-} row_span;
-
-static row_span span_of(const pwl_block_mxfp4 *row, size_t count)
-{
-    row_span span = {-256, 256, 1, 0};
-    for (span.bad = 0; span.bad < count && row[span.bad].e != NAN_SCALE; span.bad++) {
-        const unsigned most = most_of(&row[span.bad]);
-        const int power = row[span.bad].e - 127, high = most ? power + power_of_code(most) : -256;
-        if (!most)
-            continue;
-        span.is_zero = 0;
-        span.high = high > span.high ? high : span.high;
-        span.low = power < span.low ? power : span.low;
-    }
-    return span;
-}
-
-/* The power of two of a row's scale: its largest magnitude becomes 256 or 384. */
-static int row_power(row_span span)
-{
-    if (span.is_zero)
-        return 0;
-    return span.high - 8 < -126 ? -126 : span.high - 8;
-}
-
-/*
- * A code without its sign in a block that lies `down` powers of two too low, as one of a block that does not: in units
- * of half, E2M1 is 0, 1, 2, 3, 4, 6, 8 and 12. Rounded, ties to even, where *exact says that it must be. 5 does not
- * occur.
- */
-static unsigned raised(unsigned code, int down, int *exact)
-{
-    static const uint8_t halves[8] = {0, 1, 2, 3, 4, 6, 8, 12}, code_of[7] = {0, 1, 2, 3, 4, 4, 5};
-    const unsigned v = halves[code], shift = down < 5 ? (unsigned)down : 5; /* 12 / 32 is 0 rounded */
-    const unsigned units = (v + (1u << shift >> 1) - (1 - (v >> shift & 1))) >> shift;
-    *exact = units << shift == v;
-    return code_of[units];
-}
-
-/* The codes of a block in a row of a scale 2^r, one to a byte, and what is stored of its scale; whether exact. */
-static int make_block(const pwl_block_mxfp4 *block, int r, uint8_t codes[PWL_BLOCK], uint8_t *scale)
-{
-    const int shift = block->e - 127 - r, down = PWL_QGEMM_LOWEST_SHIFT - shift;
-    int exact = 1;
-    *scale = 0;
-    for (size_t j = 0; j < PWL_BLOCK; j++)
-        codes[j] = block->qs[j % 16] >> j / 16 * 4 & 15;
-    if (most_of(block) == 0)
-        return 1;
-    if (down <= 0) {
-        *scale = (uint8_t)(8 * (shift - PWL_QGEMM_LOWEST_SHIFT));
-        return 1;
-    }
-    for (size_t j = 0; j < PWL_BLOCK; j++) {
-        int is_exact;
-        codes[j] = (uint8_t)((codes[j] & 8) | raised(codes[j] & 7, down, &is_exact));
-        exact &= is_exact;
-    }
-    return exact;
-}
+#include "pack_fp8.h"
 
 /* A place in packed weights of e4m3 formats. */
 static uint8_t *piece_of(const pwl_qgemm_weights *made, size_t row, size_t column)
@@ -97,17 +11,20 @@ static uint8_t *piece_of(const pwl_qgemm_weights *made, size_t row, size_t colum
     return (uint8_t *)(uintptr_t)made->memory + pwl_qgemm_piece_at(made->format, made->k, row, column);
 }
 
-static void put_block(const pwl_qgemm_weights *made, size_t row, size_t block, const uint8_t codes[PWL_BLOCK],
-                      uint8_t scale)
+/* In a row whose scale is 2^power. */
+static void put_block(const pwl_qgemm_weights *made, size_t row, size_t number, const pwl_block_mxfp4 *block, int power)
 {
-    uint8_t *const piece = piece_of(made, row, block * PWL_BLOCK);
-    const unsigned r = (unsigned)(row % PWL_QGEMM_ROWS), first = (unsigned)(block % 2 * PWL_BLOCK);
+    uint8_t *const piece = piece_of(made, row, number * PWL_BLOCK);
+    const unsigned r = (unsigned)(row % PWL_QGEMM_ROWS), later = (unsigned)(number % 2);
     for (unsigned j = 0; j < PWL_BLOCK; j++) {
-        const pwl_qgemm_e2m1_place at = pwl_qgemm_e2m1_at(r, first + j);
+        const pwl_qgemm_e2m1_place at = pwl_qgemm_e2m1_at(r, later * PWL_BLOCK + j);
         uint32_t *const word = (uint32_t *)(void *)piece + at.word;
-        *word |= (uint32_t)(codes[j] & 7) << at.magnitude | (uint32_t)(codes[j] >> 3) << at.sign;
+        int exact;
+        const uint32_t code = pwl_qgemm_code_e2m1(block, j, power, &exact);
+        *word |= (code & 7) << at.magnitude | code >> 3 << at.sign;
     }
-    piece[PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(made->format) + pwl_qgemm_scale_at(r, (unsigned)(block % 2))] = scale;
+    piece[PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(made->format) + pwl_qgemm_scale_at(r, later)] =
+        pwl_qgemm_shift_code(block, power);
 }
 
 static void put_row_scale(const pwl_qgemm_weights *made, size_t row, float scale)
@@ -124,6 +41,15 @@ static pwl_qgemm_status refuse(pwl_qgemm_status status, const pwl_qgemm_source *
     return status;
 }
 
+/* What a row's blocks come to; *bad = the first of a scale of NaN, or as many as there are. */
+static pwl_qgemm_powers powers_of_row(const pwl_block_mxfp4 *row, size_t count, size_t *bad)
+{
+    pwl_qgemm_powers of = pwl_qgemm_no_powers();
+    for (*bad = 0; *bad < count && row[*bad].e != PWL_QGEMM_NAN_SCALE; ++*bad)
+        of = pwl_qgemm_join_powers(of, pwl_qgemm_powers_of(&row[*bad]));
+    return of;
+}
+
 static const pwl_block_mxfp4 *blocks_of(const pwl_qgemm_source *from, size_t row)
 {
     const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
@@ -138,14 +64,14 @@ static pwl_qgemm_status survey_mxfp4(const pwl_qgemm_source *from, pwl_qgemm_pla
     int32_t most = 0;
     for (size_t row = 0; row < from->n; row++) {
         const pwl_block_mxfp4 *const blocks = blocks_of(from, row);
-        const row_span span = span_of(blocks, count);
-        if (span.bad < count)
-            return refuse(PWL_QGEMM_ERR_SCALE, from, row, span.bad, bad);
-        if (!span.is_zero && span.high - span.low > most)
-            most = span.high - span.low;
+        size_t nan;
+        const pwl_qgemm_powers of = powers_of_row(blocks, count, &nan);
+        if (nan < count)
+            return refuse(PWL_QGEMM_ERR_SCALE, from, row, nan, bad);
+        if (of.high - of.low > most)
+            most = of.high - of.low;
         for (size_t b = 0; b < count && from->spread == PWL_QGEMM_SPREAD_EXACT && status == PWL_QGEMM_OK; b++) {
-            uint8_t codes[PWL_BLOCK], scale;
-            if (!make_block(&blocks[b], row_power(span), codes, &scale))
+            if (!pwl_qgemm_is_exact(&blocks[b], pwl_qgemm_row_power(of)))
                 status = refuse(PWL_QGEMM_ERR_SPREAD, from, row, b, bad);
         }
     }
@@ -159,12 +85,10 @@ static void put_mxfp4(const pwl_qgemm_source *from, const pwl_qgemm_weights *mad
     const size_t count = from->k / PWL_BLOCK;
     for (size_t row = 0; row < from->n; row++) {
         const pwl_block_mxfp4 *const blocks = blocks_of(from, row);
-        const int r = row_power(span_of(blocks, count));
-        for (size_t b = 0; b < count; b++) {
-            uint8_t codes[PWL_BLOCK], scale;
-            (void)make_block(&blocks[b], r, codes, &scale);
-            put_block(made, row, b, codes, scale);
-        }
+        size_t nan;
+        const int r = pwl_qgemm_row_power(powers_of_row(blocks, count, &nan));
+        for (size_t b = 0; b < count; b++)
+            put_block(made, row, b, &blocks[b], r);
         put_row_scale(made, row, pwl_f32_of_bits((uint32_t)(r + 127) << 23));
     }
 }
@@ -188,7 +112,7 @@ static pwl_qgemm_status survey_rows(const pwl_qgemm_source *from, pwl_qgemm_plac
         if (!pwl_is_finite(scale_of(from, row)))
             return refuse(PWL_QGEMM_ERR_SCALE, from, row, 0, bad);
         for (size_t c = 0; c < from->k; c++)
-            if ((w[c] & 0x7f) == NAN_CODE)
+            if (pwl_qgemm_is_nan_e4m3(w[c]))
                 return refuse(PWL_QGEMM_ERR_SCALE, from, row, c / PWL_BLOCK, bad);
     }
     return PWL_QGEMM_OK;

@@ -306,7 +306,7 @@ static void multiply(const pwl_qgemm_product *product, int halves, put_results *
     }
 }
 
-/* Rounded once, unlike by pwl_qgemm_store(). */
+/* Rounded once to halves, unlike by pwl_qgemm_store(). */
 static void put_rounded(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
                         const double bound[SIDE], const void *to)
 {
@@ -315,15 +315,22 @@ static void put_rounded(const pwl_qgemm_product *product, size_t m, size_t n, si
     (void)to;
     for (size_t j = 0; j < count; j++) {
         const size_t at = m * y->stride + n + j;
-        if (y->type == PWL_QGEMM_F32)
-            ((float *)y->data)[at] = (float)value[j];
-        else
+        if (y->type == PWL_QGEMM_F16 || y->type == PWL_QGEMM_BF16)
             ((uint16_t *)y->data)[at] =
                 y->type == PWL_QGEMM_F16 ? pwl_round_f64(value[j], 10, 5) : pwl_round_f64(value[j], 7, 8);
+        else
+            pwl_qgemm_store_real(y, m, at, (float)value[j]);
     }
 }
 
-/* `to` is the pwl_qgemm_epilogue; results of gate and up are 8 apart. */
+/* What an activation makes of column j, with the up that belongs to it: results of gate and up are 8 apart. */
+static int64_t look_up(const pwl_qgemm_epilogue *e, const double value[SIDE], size_t j, float *up)
+{
+    *up = e->as.gated ? (float)value[j + SIDE / 2] : 0;
+    return pwl_eval(e->as.table, pwl_qgemm_code_of_f32(e, (float)value[j]));
+}
+
+/* `to` is the pwl_qgemm_epilogue. */
 static void put_activated(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
                           const double bound[SIDE], const void *to)
 {
@@ -332,10 +339,41 @@ static void put_activated(const pwl_qgemm_product *product, size_t m, size_t n, 
     const size_t at = m * product->y.stride + pwl_qgemm_columns(n, e->as.gated);
     (void)bound;
     for (size_t j = 0; j < columns; j++) {
-        const int64_t q = pwl_qgemm_code_of_f32(e, (float)value[j]);
-        pwl_qgemm_store_activated(e, product->y.type, product->y.data, at + j, pwl_eval(e->as.table, q),
-                                  e->as.gated ? (float)value[j + SIDE / 2] : 0);
+        float up;
+        const int64_t q = look_up(e, value, j, &up);
+        pwl_qgemm_store_activated(e, &product->y, m, at + j, q, up);
     }
+}
+
+/* A dynamic scale's place is raised to the largest finite magnitude of its row. `to` is the pwl_qgemm_epilogue, or
+ * null. */
+static void put_largest(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
+                        const double bound[SIDE], const void *to)
+{
+    const pwl_qgemm_epilogue *const e = to;
+    float y[SIDE], amax;
+    const size_t columns = pwl_qgemm_columns(count, e && e->as.gated);
+    (void)n;
+    (void)bound;
+    for (size_t j = 0; j < columns; j++) {
+        float up;
+        y[j] = (float)value[j];
+        if (e) {
+            const int64_t q = look_up(e, value, j, &up);
+            y[j] = pwl_qgemm_activated(e, q, up);
+        }
+    }
+    amax = pwl_qgemm_amax_of(y, columns);
+    product->y.scale[m] = amax > product->y.scale[m] ? amax : product->y.scale[m];
+}
+
+static void find_scales(const pwl_qgemm_product *product, const pwl_qgemm_epilogue *e)
+{
+    for (size_t m = 0; m < product->m; m++)
+        product->y.scale[m] = 0;
+    multiply(product, 0, put_largest, e);
+    for (size_t m = 0; m < product->m; m++)
+        product->y.scale[m] = pwl_e4m3_scale(product->y.scale[m]);
 }
 
 typedef struct interval {
@@ -362,10 +400,13 @@ pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product)
         return status;
     if (product->activation)
         e = pwl_qgemm_epilogue_of(product, &codes);
-    if (product->scheme == PWL_QGEMM_INT8)
+    if (product->scheme == PWL_QGEMM_INT8) {
         pwl_qgemm_integer(product, product->activation ? &e : NULL);
-    else
-        multiply(product, 0, product->activation ? put_activated : put_rounded, &e);
+        return PWL_QGEMM_OK;
+    }
+    if (product->y.type == PWL_QGEMM_E4M3 && product->y.dynamic)
+        find_scales(product, product->activation ? &e : NULL);
+    multiply(product, 0, product->activation ? put_activated : put_rounded, &e);
     return PWL_QGEMM_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include <pwl/e4m3.h>
 #include <pwl/fixed.h>
 #include <pwl/half.h>
 #include <pwl/qgemm.h>
@@ -31,6 +32,11 @@ PWL_FN float pwl_qgemm_finish(float sum, int exponent, float bias)
     return pwl_qgemm_scaled(sum, exponent) + bias;
 }
 
+PWL_FN int pwl_qgemm_is_integer(pwl_qgemm_type type)
+{
+    return type >= PWL_QGEMM_S8 && type <= PWL_QGEMM_U32;
+}
+
 /* Element `at` of Y, of a type of floats. */
 PWL_FN void pwl_qgemm_store(pwl_qgemm_type type, void *y, size_t at, float v)
 {
@@ -38,6 +44,15 @@ PWL_FN void pwl_qgemm_store(pwl_qgemm_type type, void *y, size_t at, float v)
         ((float *)y)[at] = v;
     else
         ((uint16_t *)y)[at] = type == PWL_QGEMM_F16 ? pwl_f16_from_f32(v) : pwl_bf16_from_f32(v);
+}
+
+/* Element `at` of Y, in row m, of a type of floats or of E4M3, whose scales are given. */
+PWL_FN void pwl_qgemm_store_real(const pwl_qgemm_output *y, size_t m, size_t at, float v)
+{
+    if (y->type == PWL_QGEMM_E4M3)
+        ((uint8_t *)y->data)[at] = pwl_e4m3_code(v, pwl_e4m3_inverse(y->scale[m]));
+    else
+        pwl_qgemm_store(y->type, y->data, at, v);
 }
 
 /*
@@ -55,7 +70,7 @@ PWL_FN int32_t pwl_qgemm_store_s32(int64_t v)
     return (int32_t)pwl_sat(v, INT32_MIN, INT32_MAX);
 }
 
-/* Codes that a type of Y holds; of floats none, 0 to 0. */
+/* Codes that a type of Y holds; of others than integers none, 0 to 0. */
 typedef struct pwl_qgemm_range {
     int64_t min, max;
 } pwl_qgemm_range;
@@ -66,7 +81,7 @@ PWL_FN pwl_qgemm_range pwl_qgemm_range_of(pwl_qgemm_type type)
     if (type == PWL_QGEMM_S8 || type == PWL_QGEMM_S16 || type == PWL_QGEMM_S32) {
         range.max = type == PWL_QGEMM_S8 ? INT8_MAX : type == PWL_QGEMM_S16 ? INT16_MAX : INT32_MAX;
         range.min = -range.max - 1;
-    } else if (type >= PWL_QGEMM_U8) {
+    } else if (pwl_qgemm_is_integer(type)) {
         range.max = type == PWL_QGEMM_U8 ? UINT8_MAX : type == PWL_QGEMM_U16 ? UINT16_MAX : UINT32_MAX;
     }
     return range;
@@ -144,24 +159,25 @@ PWL_FN float pwl_qgemm_up(const pwl_qgemm_activation *as, float up)
     return as->up_plus == 0 ? up : up + as->up_plus; /* -0 stays what it is */
 }
 
-/* Element `at` of Y, q the table's value and up another y. */
-PWL_FN void pwl_qgemm_store_activated(const pwl_qgemm_epilogue *e, pwl_qgemm_type type, void *y, size_t at, int64_t q,
-                                      float up)
+/* The real number that becomes Y, q being the table's value and up another y. */
+PWL_FN float pwl_qgemm_activated(const pwl_qgemm_epilogue *e, int64_t q, float up)
 {
-    const int codes = type >= PWL_QGEMM_S8;
-    float v;
-    if (codes && !e->as.gated) {
-        pwl_qgemm_store_code(type, y, at, q);
-        return;
-    }
-    v = pwl_real_of_code(q, e->as.of_y);
-    if (e->as.gated)
-        v = v * pwl_qgemm_up(&e->as, up);
-    if (codes)
-        pwl_qgemm_store_code(type, y, at,
-                             pwl_code_of_real(v, e->out_inverse, e->as.of_out.zero_point, e->codes.min, e->codes.max));
+    const float v = pwl_real_of_code(q, e->as.of_y);
+    return e->as.gated ? v * pwl_qgemm_up(&e->as, up) : v;
+}
+
+/* Element `at` of Y, in row m, likewise. */
+PWL_FN void pwl_qgemm_store_activated(const pwl_qgemm_epilogue *e, const pwl_qgemm_output *y, size_t m, size_t at,
+                                      int64_t q, float up)
+{
+    if (!pwl_qgemm_is_integer(y->type))
+        pwl_qgemm_store_real(y, m, at, pwl_qgemm_activated(e, q, up));
+    else if (!e->as.gated)
+        pwl_qgemm_store_code(y->type, y->data, at, q);
     else
-        pwl_qgemm_store(type, y, at, v);
+        pwl_qgemm_store_code(y->type, y->data, at,
+                             pwl_code_of_real(pwl_qgemm_activated(e, q, up), e->out_inverse, e->as.of_out.zero_point,
+                                              e->codes.min, e->codes.max));
 }
 
 /* INT8; up is v of a row whose n_w + n_x is n. The product has at most 35 + 17 bits. */

@@ -2,8 +2,8 @@
 /* Softmax of 8-bit codes to 8 bits: exponentials are added one by one, a row's 256 results are computed once, and
  * looked up by their differences. */
 #include "../rows/row_ways.h"
-#include "../rows/softmax_bytes.h"
 #include "lookup_neon.h"
+#include "softmax_results_neon.h"
 
 int pwl_softmax_neon_serves(const pwl_softmax *softmax)
 {
@@ -25,43 +25,15 @@ static uint8_t largest_of(const uint8_t *x, size_t length, uint8_t flip)
     return largest;
 }
 
-/* What the results of a row share, in each lane. */
-typedef struct lanes {
-    uint32x2_t factor;
-    uint64x2_t half;
-    int64x2_t shift; /* to the left: it is negative */
-    int32x4_t zero, least, most;
-} lanes;
-
-/* The results of four differences from d on, which 22 bits hold before they saturate. */
-static inline uint16x4_t four(const lanes *all, const uint32_t *exp)
-{
-    const uint32x4_t e = vld1q_u32(exp);
-    const uint64x2_t low = vaddq_u64(vmull_u32(vget_low_u32(e), all->factor), all->half);
-    const uint64x2_t high = vaddq_u64(vmull_u32(vget_high_u32(e), all->factor), all->half);
-    const uint32x4_t p = vcombine_u32(vmovn_u64(vshlq_u64(low, all->shift)), vmovn_u64(vshlq_u64(high, all->shift)));
-    const int32x4_t y = vaddq_s32(vreinterpretq_s32_u32(p), all->zero);
-    return vmovn_u32(vreinterpretq_u32_s32(vminq_s32(vmaxq_s32(y, all->least), all->most)));
-}
-
 /* The result of each difference. */
 static table_256 make_results(const pwl_softmax *softmax, pwl_row_factor reciprocal)
 {
-    const pwl_softmax_scale scale = pwl_softmax_scale_of(softmax, reciprocal);
-    lanes all;
+    const lanes all = lanes_of(softmax, reciprocal);
     table_256 results;
     int k;
-    all.factor = vdup_n_u32((uint32_t)scale.factor);
-    all.half = vdupq_n_u64((uint64_t)scale.half);
-    all.shift = vdupq_n_s64(-scale.shift);
-    all.zero = vdupq_n_s32(scale.zero);
-    all.least = vdupq_n_s32(softmax->qmin_y);
-    all.most = vdupq_n_s32(softmax->qmax_y);
     for (k = 0; k < 16; k++) {
         const uint32_t *const exp = softmax->exp + 16 * k;
-        const uint16x8_t low = vcombine_u16(four(&all, exp), four(&all, exp + 4));
-        const uint16x8_t high = vcombine_u16(four(&all, exp + 8), four(&all, exp + 12));
-        results.part[k / 4].val[k % 4] = vcombine_u8(vmovn_u16(low), vmovn_u16(high));
+        results.part[k / 4].val[k % 4] = vcombine_u8(eight_bytes(&all, exp), eight_bytes(&all, exp + 8));
     }
     return results;
 }

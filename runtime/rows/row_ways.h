@@ -15,7 +15,9 @@
 #include <pwl/rows.h>
 
 #ifdef PWL_HAVE_AVX512
-#define PWL_SOFTMAX_WAYS_AVX512(F) F(softmax_avx512vbmi, PWL_LEVEL_AVX512VBMI)
+#define PWL_SOFTMAX_WAYS_AVX512(F)                                                                                     \
+    F(softmax_avx512vbmi, PWL_LEVEL_AVX512VBMI)                                                                        \
+    F(softmax_words_avx512vbmi, PWL_LEVEL_AVX512VBMI)
 #define PWL_NORM_WAYS_AVX512(F) F(norm_avx512, PWL_LEVEL_AVX512)
 #else
 #define PWL_SOFTMAX_WAYS_AVX512(F)
@@ -23,7 +25,9 @@
 #endif
 
 #ifdef PWL_HAVE_AVX2
-#define PWL_SOFTMAX_WAYS_AVX2(F) F(softmax_avx2, PWL_LEVEL_AVX2)
+#define PWL_SOFTMAX_WAYS_AVX2(F)                                                                                       \
+    F(softmax_avx2, PWL_LEVEL_AVX2)                                                                                    \
+    F(softmax_words_avx2, PWL_LEVEL_AVX2)
 #define PWL_NORM_WAYS_AVX2(F) F(norm_avx2, PWL_LEVEL_AVX2)
 #else
 #define PWL_SOFTMAX_WAYS_AVX2(F)
@@ -31,7 +35,9 @@
 #endif
 
 #ifdef PWL_HAVE_NEON
-#define PWL_SOFTMAX_WAYS_NEON(F) F(softmax_neon, PWL_LEVEL_NEON)
+#define PWL_SOFTMAX_WAYS_NEON(F)                                                                                       \
+    F(softmax_neon, PWL_LEVEL_NEON)                                                                                    \
+    F(softmax_words_neon, PWL_LEVEL_NEON)
 #define PWL_NORM_WAYS_NEON(F) F(norm_neon, PWL_LEVEL_NEON)
 #else
 #define PWL_SOFTMAX_WAYS_NEON(F)

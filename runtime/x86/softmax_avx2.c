@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax of 8-bit codes to 8 bits: exponentials are added one by one, a row's 256 results are computed once, and
  * looked up as tables of bytes are. */
-#include "line_avx2.h"
+#include "softmax_results_avx2.h"
 
 #include "../rows/row_ways.h"
-#include "../rows/softmax_bytes.h"
 #include "bytes_shuffle.h"
 
 int pwl_softmax_avx2_serves(const pwl_softmax *softmax)
@@ -30,31 +29,10 @@ static uint8_t largest_of(const uint8_t *x, size_t length, uint8_t flip)
     return found;
 }
 
-/* What the results of a row share, in each lane. */
-typedef struct lanes {
-    __m256i factor, half, zero, least, most;
-    __m128i shift;
-} lanes;
-
-/* The results of eight differences from d on, which 22 bits hold before they saturate. */
-INLINE __m256i eight(const lanes *all, const uint32_t *exp)
-{
-    const __m256i e = _mm256_loadu_si256((const __m256i *)(const void *)exp);
-    const __m256i even = _mm256_srl_epi64(_mm256_add_epi64(_mm256_mul_epu32(e, all->factor), all->half), all->shift);
-    const __m256i odd = _mm256_srl_epi64(
-        _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(e, 32), all->factor), all->half), all->shift);
-    const __m256i p = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
-    return _mm256_min_epi32(_mm256_max_epi32(_mm256_add_epi32(p, all->zero), all->least), all->most);
-}
-
 /* The lower bytes of 32 words, the last of them first. */
 INLINE __m256i bytes_back(__m256i a, __m256i b, __m256i c, __m256i d)
 {
-    const __m256i byte = _mm256_set1_epi32(255);
-    const __m256i words = _mm256_packus_epi32(_mm256_and_si256(a, byte), _mm256_and_si256(b, byte));
-    const __m256i others = _mm256_packus_epi32(_mm256_and_si256(c, byte), _mm256_and_si256(d, byte));
-    /* Halves of a, b, c and d in turn, four bytes each. */
-    const __m256i mixed = _mm256_packus_epi16(words, others);
+    const __m256i mixed = bytes_mixed(a, b, c, d);
     const __m256i in_order = _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(7, 3, 6, 2, 5, 1, 4, 0));
     const __m256i turned = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3, 2, 1, 0, 7, 6, 5,
                                             4, 11, 10, 9, 8, 15, 14, 13, 12);
@@ -64,10 +42,7 @@ INLINE __m256i bytes_back(__m256i a, __m256i b, __m256i c, __m256i d)
 /* The result of each code of a row, by its bits: that of difference d belongs to code largest - d, modulo 256. */
 static void make_results(const pwl_softmax *softmax, pwl_row_factor reciprocal, uint8_t largest, uint8_t results[256])
 {
-    const pwl_softmax_scale scale = pwl_softmax_scale_of(softmax, reciprocal);
-    const lanes all = {_mm256_set1_epi64x(scale.factor),   _mm256_set1_epi64x(scale.half),
-                       _mm256_set1_epi32(scale.zero),      _mm256_set1_epi32(softmax->qmin_y),
-                       _mm256_set1_epi32(softmax->qmax_y), _mm_cvtsi32_si128(scale.shift)};
+    const lanes all = lanes_of(softmax, reciprocal);
     uint8_t back[512]; /* twice: those of differences 255 to 0 */
     int d, k;
     for (d = 0; d < 256; d += 32) {

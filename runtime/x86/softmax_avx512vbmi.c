@@ -15,25 +15,6 @@ int pwl_softmax_avx512vbmi_serves(const pwl_softmax *softmax)
     return softmax->kind == PWL_SOFTMAX && !softmax->exp_high;
 }
 
-static void load_table(table_256 *table, const uint8_t bytes[256])
-{
-    int k;
-    for (k = 0; k < 4; k++)
-        table->part[k] = _mm512_loadu_si512(bytes + 64 * k);
-}
-
-/* The bytes of E, from the lowest on. */
-static void split_exp(const uint32_t *exp, table_256 table[BYTES])
-{
-    uint8_t bytes[256];
-    int part, k;
-    for (part = 0; part < BYTES; part++) {
-        for (k = 0; k < 256; k++)
-            bytes[k] = (uint8_t)(exp[k] >> 8 * part);
-        load_table(&table[part], bytes);
-    }
-}
-
 static __mmask64 lanes_of(size_t left)
 {
     return left < 64 ? ((__mmask64)1 << left) - 1 : ~(__mmask64)0;
@@ -60,16 +41,6 @@ static uint8_t largest_of(const uint8_t *x, size_t length, __m512i flip)
     for (k = 0; k < 64; k++)
         found = bytes[k] > found ? bytes[k] : found;
     return found;
-}
-
-static uint64_t sum_lanes(__m512i v)
-{
-    uint64_t lanes[8], sum = 0;
-    int k;
-    _mm512_storeu_si512(lanes, v);
-    for (k = 0; k < 8; k++)
-        sum += lanes[k];
-    return sum;
 }
 
 /* Adds the bytes of E at 64 differences, of which those of `lanes` count. */
@@ -158,7 +129,7 @@ void pwl_softmax_avx512vbmi(const pwl_softmax *softmax, const void *x, void *y, 
     const uint8_t *from = (const uint8_t *)x;
     table_256 exp[BYTES], lower, upper;
     size_t k;
-    split_exp(softmax->exp, exp);
+    split_words(softmax->exp, exp);
     for (k = 0; k < count; k++, from += length) {
         const __m512i largest = _mm512_set1_epi8((char)largest_of(from, length, flip));
         const uint64_t sum = sum_of(exp, from, length, flip, largest);

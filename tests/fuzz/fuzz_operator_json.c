@@ -10,6 +10,7 @@
 #include "operator/operator.h"
 
 #define MOST_PLACES 4096 /* longer rows take long and tell no more */
+#define CHANNELS 3       /* of weigh's values */
 
 /* xorshift64: the codes depend on the input alone, so that a crash reproduces. */
 static uint64_t random_next(uint64_t *state)
@@ -41,18 +42,18 @@ static int64_t element_of(const struct packed_operator *packed, int64_t a, int64
 static void require_same_rows(const struct row_operator *of, const struct packed_operator *first,
                               const struct packed_operator *second, uint64_t seed)
 {
-    static uint32_t x[MOST_PLACES], b[MOST_PLACES], y[MOST_PLACES], again[MOST_PLACES];
-    const bool is_element = operator_is_element(of->kind);
-    const bool is_shorter = operator_family(of->kind) == FAMILY_SOFTMAX && of->length > MOST_PLACES;
+    static uint32_t x[MOST_PLACES], b[MOST_PLACES * CHANNELS], y[MOST_PLACES], again[MOST_PLACES];
+    const bool is_element = operator_is_element(of->kind), is_weigh = of->kind == OPERATOR_WEIGH;
+    const bool is_shorter = operator_has_exp(of->kind) && of->length > MOST_PLACES;
     const uint32_t length = is_element ? 300 : is_shorter ? MOST_PLACES : of->length;
     uint64_t state = seed | 1;
     for (int row = 0; row < 4 && length <= MOST_PLACES; row++) {
         draw_codes(&of->in, x, length, &state);
-        if (of->kind == OPERATOR_ADD)
-            draw_codes(&of->in_b, b, length, &state);
-        packed_operator_run(first, x, b, y, length);
-        packed_operator_run(second, x, b, again, length);
-        for (uint32_t k = 0; k < length; k++) {
+        if (operator_has_in_b(of->kind))
+            draw_codes(&of->in_b, b, length * (is_weigh ? CHANNELS : 1), &state);
+        packed_operator_run(first, &(struct operator_row){x, b, y, length, CHANNELS});
+        packed_operator_run(second, &(struct operator_row){x, b, again, length, CHANNELS});
+        for (uint32_t k = 0; k < (is_weigh ? CHANNELS : length); k++) {
             const int64_t code = operator_code(&of->out, y, k);
             REQUIRE(code >= of->out.qmin && code <= of->out.qmax && code == operator_code(&of->out, again, k));
             if (is_element)

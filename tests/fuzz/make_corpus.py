@@ -402,7 +402,10 @@ def operator_seeds():
                   "multiplier": 1649267442, "shift": 38}
     add = {**head, "operator": "add", "in": side(8, True, "0.05", 4), "in_b": side(8, False, "0.031", 100),
            "out": side(16, True, "0.0006", 2), "factor_a": 1398101333, "factor_b": 866822827, "shift": 24}
-    seeds = {**kept, "requantise": requantise, "add": add,
+    weigh = {**softmax, "operator": "weigh", "in_b": side(16, False, "0.0004", 30000), "out": side(8, True, "0.1", 3),
+             "multiplier": 1125899907, "shift": 52}
+    seeds = {**kept, "requantise": requantise, "add": add, "weigh": weigh, "weigh_most": {**weigh, "multiplier": (1 << 31) - 1},
+             "weigh_far": {**weigh, "in_b": side(16, False, "0.0004", 1 << 16)},
              "add_narrow": {**add, "out": side(8, True, "0.06", 2), "factor_a": 6990507, "factor_b": 4334114, "shift": 23},
              "add_nothing": {**add, "factor_a": 0, "factor_b": 0, "shift": 62},
              "add_most": {**add, "factor_a": (1 << 31) - 1, "factor_b": (1 << 31) - 1, "shift": 1},

@@ -17,7 +17,7 @@ host_programs=(kernels/arch/test_bits kernels/map/test_{map_cuda_host,plan,real}
     kernels/gemm/test_qgemm_{cuda_host,fast,narrow})
 programs=(kernels/arch/test_bits_cuda kernels/map/test_{map,real}_cuda kernels/rows/test_rows_cuda
     kernels/blocks/test_blocks_cuda
-    kernels/gemm/test_qgemm_{cuda,activation_cuda,pack_cuda,wgmma_cuda,wgmma_drawn_cuda,fp8_cuda,group_cuda}
+    kernels/gemm/test_qgemm_{cuda,activation_cuda,pack_cuda,pack_e4m3_cuda,wgmma_cuda,wgmma_drawn_cuda,fp8_cuda,group_cuda}
     examples/test_{gru,ffn}_cuda)
 . tests/kernels/build.sh
 . tests/devices.sh

@@ -77,6 +77,11 @@ done
 "$@" "-I$work/pwl/src" "-I$source_root/luts" "$source_root/tests/consumer.c" "$work"/pwl/src/*.c -o "$work/consumer"
 "$work/consumer"
 echo "Arduino: built and run"
+bash "$source_root/runtime/arduino/pack.sh" "$work/flash" flash
+if command -v avr-gcc >/dev/null; then
+    echo '#include <pwl/pwl.h>' | avr-gcc -mmcu=atmega328p "-I$work/flash/pwl/src" -E -dM -x c - >"$work/macros"
+    grep -q '#define PWL_TABLES_IN_FLASH' "$work/macros" || { echo "Arduino: tables are not read from flash"; exit 1; }
+fi
 
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$source_root/meson.build")
 grep -qx "version=$version" "$work/pwl/library.properties"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What the runtime takes of a chip: the flash of programs that map arrays, built for tables of 8, 16 and 32 bits, and
-# the stack of every path through the library. docs/firmware.md and the headers say the limits. Exit 77, a skip, without
+# What the runtime takes of a chip: the flash of programs that map arrays, built for tables of 8, 16 and 32 bits, on AVR
+# with tables in flash, and that RAM holds none of them; and the stack of every path through the library. docs/firmware.md and the headers say the limits. Exit 77, a skip, without
 # a compiler. usage: check_sizes.sh TARGET SOURCE_ROOT COMPILER...
 set -eu
 target=$1 source_root=$2
@@ -31,7 +31,9 @@ compile() {
 
 # link BITS FLAGS...
 link() {
-    "${compiler[@]}" -nostdlib -static -Wl,--gc-sections -Wl,-e,start -Wl,--no-warn-rwx-segments "${@:2}" "$work/$1"/*.o -lgcc \
+    local quiet=(-Wl,--no-warn-rwx-segments)
+    [ "$target" != avr ] || quiet=() # an older linker, which does not know it
+    "${compiler[@]}" -nostdlib -static -Wl,--gc-sections -Wl,-e,start "${quiet[@]}" "${@:2}" "$work/$1"/*.o -lgcc \
         -o "$work/program"
 }
 
@@ -72,6 +74,22 @@ if [ "$target" = x86_64 ]; then
     sources+=" $(echo "$source_root"/runtime/x86/*.c)"
     compile 32 -O2
     stack 32 28672:'pwl_map_.*' 36864:'pwl_run_real'
+    exit $failed
+fi
+if [ "$target" = avr ]; then # whose gcc 5 tells of no paths
+    sources=
+    compiler=("$@" -std=c11 -Os -Wall -Wextra -Werror -ffreestanding -ffunction-sections -fdata-sections
+        -DPWL_TABLES_IN_FLASH "-I$source_root/runtime/include")
+    for bits in 8 16; do
+        sed 's/^\(static const .*\[\]\) =/\1 PROGMEM =/' "$source_root/luts/pwl_gelu_s$bits.h" >"$work/table.h"
+        compile $bits
+        flash $bits $((bits == 8 ? 10240 : 10752)) "#include \"$work/table.h\"
+            int$((bits))_t a[9]; void start(void); void start(void) {
+            if (pwl_table_check(&pwl_gelu_s$bits, 0) == PWL_OK) /*:*/ pwl_map_s${bits}_s$bits(&pwl_gelu_s$bits, a, a, 9); }"
+        ram=$(avr-size "$work/program" | awk 'NR == 2 { print $2 + $3 }')
+        echo "$target: tables of $bits bits: $ram bytes of RAM, of which an array takes $((9 * bits / 8))"
+        [ "$ram" -le 128 ] || { echo "FAILED: arrays of a table lie in RAM"; failed=1; }
+    done
     exit $failed
 fi
 case $target in

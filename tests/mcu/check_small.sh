@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The runtime built for tables of 8 and of 16 bits gives the same codes: small.c. Arrays of 8 bits lie on a small stack,
-# as on 32-bit processors. usage: check_small.sh SOURCE_ROOT COMPILER...
+# as on 32-bit processors; and tables in a flash that is read as AVR's. usage: check_small.sh SOURCE_ROOT COMPILER...
 set -eu
 source_root=$1
 shift
@@ -14,4 +14,15 @@ for bits in 8 16; do
             "$source_root"/runtime/rows/*.c -o "$work/small"
         "$work/small" || { echo "FAILED: $bits bits, $stack bytes of stack"; exit 1; }
     done
+done
+strict="-std=c11 -O1 -Wall -Wextra -Werror -I$source_root/runtime/include"
+for bits in 8 16 32; do
+    mkdir "$work/$bits"
+    # shellcheck disable=SC2086
+    (cd "$work/$bits" && "$@" $strict "-I$source_root/tests/mcu/flash" -DPWL_TABLES_IN_FLASH -DPWL_MOST_BITS=$bits \
+        -c "$source_root"/runtime/*.c)
+    # shellcheck disable=SC2086
+    "$@" $strict "-I$source_root/luts" -DPWL_MOST_BITS=$bits -DFLASH "$source_root/tests/mcu/small.c" \
+        "$work/$bits"/*.o -o "$work/small"
+    "$work/small" || { echo "FAILED: $bits bits, tables in flash"; exit 1; }
 done

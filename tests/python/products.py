@@ -19,7 +19,7 @@ Weights = structure("Weights", memory=pointer, n=size, k=size, bytes=size, forma
 Source = structure("Source", format=i32, of=i32, type=i32, rule=i32, spread=i32, pair=i32, n=size, k=size, data=pointer * 2,
                    row_data=pointer * 2)
 Input = structure("Input", data=pointer, stride=size, type=i32, zero_point=i32, n_x=pointer, scale=pointer)
-Output = structure("Output", data=pointer, stride=size, type=i32, zero_point=i32, n_y=i32)
+Output = structure("Output", data=pointer, stride=size, type=i32, zero_point=i32, n_y=i32, scale=pointer, dynamic=i32)
 Activation = structure("Activation", table=pointer, uploaded=pointer, of_x=Affine, of_y=Affine, gated=i32, of_up=Affine,
                        of_out=Affine, bias_up=pointer, up_limit=f32, up_plus=f32)
 Product = structure("Product", scheme=i32, sums=i32, m=size, weights=ctypes.POINTER(Weights), x=Input, bias=pointer, y=Output,

@@ -174,6 +174,10 @@ def _():
     of_fake("device").value = 0
     ctypes.c_void_p.in_dll(fake, "fake_elsewhere").value = out.array.ctypes.data
     refused("x lies on CUDA device 0, out on 1: both must lie on one", lambda: table(x, out=out))
+    softmax, mask = pwl.softmax("s8:0.0472", "u8:2^-8", rows=16), np.ones(codes.shape, np.uint8)
+    ctypes.c_void_p.in_dll(fake, "fake_elsewhere").value = mask.ctypes.data
+    refused("x lies on CUDA device 0, mask on 1: both must lie on one",
+            lambda: softmax(x, out=Interface(np.zeros(codes.shape, np.uint8)), mask=Interface(mask)))
     ctypes.c_void_p.in_dll(fake, "fake_elsewhere").value = None
     of_fake("current").value = -1
     refused("no CUDA device is here", lambda: table(x, out=out), pwl.MissingError)

@@ -465,6 +465,136 @@ def _():
     assert of_fake("copies").value == copies
 
 
+G = 24  # rows of a gate, and of up
+gate_w, up_w = ((draw.normal(0, 1, (G, K)) * draw.choice([0.3, 1], (G, 1))).astype(np.float32) for _ in range(2))
+pair_bias = draw.normal(0, 1, 2 * G).astype(np.float32)
+of_x, of_up, of_y = pwl.Type.parse("s8:2^-5:3"), pwl.Type.parse("s16:2^-9:-7"), pwl.Type.parse("s8:2^-3:5")
+silu = pwl.load(pathlib.Path(sys.argv[3]) / "luts/tables/silu_s8.json")
+
+
+def in_turns(gate, up):
+    """8 of the gate's and 8 of up's, along the last axis."""
+    parts = [of.reshape(*of.shape[:-1], -1, 8) for of in (gate, up)]
+    return np.stack(parts, -2).reshape(*gate.shape[:-1], -1)
+
+
+def parted(turns):
+    return (turns.reshape(*turns.shape[:-1], -1, 2, 8)[..., k, :].reshape(*turns.shape[:-1], -1) for k in (0, 1))
+
+
+@test("gated: the table's value of a gate times up, as a product of all rows in turns and numpy make it")
+def _():
+    for format, activations in (("q4_0", 16), ("q4_0", 8), ("q8_0", 16), ("q8_0", 8), ("mxfp4", 16), ("mxfp4", 8)):
+        weights = qgemm.pack_pair(gate_w, up_w, format)
+        assert weights.shape == (2 * G, K)
+        equal(weights.dequantise(), in_turns(*(qgemm.pack(of, format).dequantise().T for of in (gate_w, up_w))).T, "rows")
+        turns = in_turns(pair_bias[:G], pair_bias[G:])
+        gate, up = parted(qgemm.Product(weights, turns, activations=activations)(x))
+        for limit, plus in ((0, 0), (0.75, 1)):
+            options = {"activations": activations, "gated": True, "up_limit": limit, "up_plus": plus}
+            product = qgemm.Product(weights, pair_bias, silu, **options)
+            clamped = np.clip(up, -limit, limit) if limit else up
+            wanted = silu.real(gate) * (clamped + np.float32(plus))
+            equal(product(x), wanted, f"{format}, {activations}, {limit}")
+            out = qgemm.Product(weights, pair_bias, silu, codes=True, output=of_y, **options)
+            equal(out(x), of_y.quantize(wanted), f"{format}, {activations}, {limit}: codes")
+            equal(pickle.loads(pickle.dumps(out))(x), out(x), "pickled")
+            if (format, activations) != ("mxfp4", 8):  # which no device has
+                on_device = Interface(np.zeros((5, G), np.float32))
+                product(Interface(x), on_device)
+                assert np.abs(on_device.array - wanted).max() < 0.05, "on a device"
+
+
+def halves_up(v):
+    return np.floor(v + 0.5).astype(np.int64)
+
+
+def code_of(of, v):
+    """Of real numbers that double holds, ties up."""
+    return np.clip(halves_up(v / of.scale) + of.zero_point, of.qmin, of.qmax)
+
+
+@test("int8 and int4: integers as numpy computes them, sums, codes, a table's and a gate's")
+def _():
+    for format in qgemm.INTEGERS:
+        weights = qgemm.pack(w, format)
+        q, n_w = weights.codes()
+        equal(weights.dequantise(), (q * 2.0 ** -n_w[:, None]).astype(np.float32), "values")
+        codes = of_x.quantize(x)
+        units = 2.0 ** -(n_w.astype(float) + 5)
+        of_bias = np.trunc(bias / units + np.copysign(0.5, bias)).astype(np.int64)
+        v = (codes.astype(np.int64) - 3) @ q.astype(np.int64).T + of_bias
+        real = v * units
+        for given in (x, codes):
+            what = f"{format}, {given.dtype}"
+            product = qgemm.Product(weights, bias, activations=8, input=of_x)
+            equal(product.bias, of_bias.astype(np.int32), "bias")
+            equal(product(given), real.astype(np.float32), what)
+            equal(qgemm.Product(weights, bias, activations=8, input=of_x, codes=True)(given), v.astype(np.int32), what)
+            narrow = qgemm.Product(weights, product.bias, activations=8, input="s8:2^-5:3", output=of_y, codes=True)
+            equal(narrow(given), code_of(of_y, real).astype(np.int8), what)
+            reals = qgemm.Product(weights, bias, activations=8, input=of_x, output=of_y)
+            equal(reals(given), of_y.dequantize(narrow(given)), what)
+            with_table = qgemm.Product(weights, bias, silu, activations=8, input=of_x, codes=True)
+            equal(with_table(given), silu(code_of(silu.input, real).astype(np.int8)), what)
+            equal(qgemm.Product(weights, bias, silu, activations=8, input=of_x)(given),
+                  silu.output.dequantize(with_table(given)), what)
+        out = Interface(np.zeros((5, N), np.int8))
+        for rows in (1, 5, 2):
+            with_table(Interface(codes[:rows]), Interface(out.array[:rows]))
+            equal(out.array[:rows], with_table(codes[:rows]), "on a device")
+        assert with_table(x.astype(np.float16)).dtype == np.int8
+        assert qgemm.Product(weights, bias, silu, activations=8, input=of_x)(x.astype(np.float16)).dtype == np.float16
+    equal(qgemm.pack(gguf.read(model, "q4_0"), "int4").codes()[0] % 16, np.zeros((N, K)), "of Q4_0")
+
+
+@test("int8: a gate of integers alone")
+def _():
+    weights = qgemm.pack_pair(gate_w, up_w, "int8")
+    q, n_w = weights.codes()
+    product = qgemm.Product(weights, pair_bias, silu, activations=8, input=of_x, gated=True, up=of_up, output=of_y)
+    codes = of_x.quantize(x)
+    units = 2.0 ** -(n_w.astype(float) + 5)
+    of_rows = pair_bias / np.concatenate(list(parted(units)))
+    equal(product.bias, np.trunc(of_rows + np.copysign(0.5, of_rows)).astype(np.int32), "bias")
+    v = (codes.astype(np.int64) - 3) @ q.astype(np.int64).T + in_turns(product.bias[:G], product.bias[G:])
+    gate, up = parted(v * units)
+    r = silu(code_of(silu.input, gate).astype(np.int8)).astype(np.int64) - silu.output.zero_point
+    wanted = code_of(of_y, r * silu.output.scale * ((code_of(of_up, up) + 7) * of_up.scale)).astype(np.int8)
+    equal(product(codes), of_y.dequantize(wanted), "real numbers")
+    assert len(np.unique(wanted)) > 5
+    other = qgemm.Product(weights, pair_bias, silu, activations=8, input=of_x, gated=True, up=of_up, output=of_y, codes=True)
+    equal(other(x), wanted, "codes")
+
+
+@test("pairs and integers: what is refused")
+def _():
+    pair, integers = qgemm.pack_pair(gate_w, up_w), qgemm.pack(w, "int8")
+    refused("must be of one type and shape", lambda: qgemm.pack_pair(gate_w, up_w[:8]))
+    refused("must be of one type and shape", lambda: qgemm.pack_pair(gate_w, up_w.astype(np.float16)))
+    refused("gate and up have 21 rows: must be a multiple of 8", lambda: qgemm.pack_pair(w, w))
+    refused("gated=True needs a table", lambda: qgemm.Product(pair, gated=True))
+    refused("that pack_pair() has packed", lambda: qgemm.Product(qgemm.pack(w), None, silu, gated=True))
+    refused("output=, the type", lambda: qgemm.Product(pair, None, silu, gated=True, codes=True))
+    refused("up_limit and up_plus are of gated", lambda: qgemm.Product(pair, up_limit=1))
+    refused("output= is of codes that no table", lambda: qgemm.Product(pair, None, silu, output=of_y))
+    refused("input= and up= are of int8 and int4", lambda: qgemm.Product(pair, input=of_x))
+    refused("activations=16 beside int8: must be 8", lambda: qgemm.Product(integers, input=of_x))
+    refused("input=None: products of int8", lambda: qgemm.Product(integers, activations=8))
+    refused("input=s16", lambda: qgemm.Product(integers, activations=8, input="s16:2^-5:0"))
+    refused("scales of INT8 are powers of two", lambda: qgemm.Product(integers, activations=8, input="s8:0.03:0"))
+    refused("its zero point must be from -128", lambda: qgemm.Product(integers, activations=8, input="s8:2^-5:200"))
+    refused("output=u8", lambda: qgemm.Product(integers, activations=8, input=of_x, output="u8:2^-5:0"))
+    refused("up= is of gated products of int8", lambda: qgemm.Product(integers, activations=8, input=of_x, up=of_up))
+    refused("have no blocks: codes()", lambda: integers.blocks())
+    refused("are no integers: blocks()", lambda: pair.codes())
+    refused("there are gated, up_limit", lambda: qgemm.Product(pair, limit=1), TypeError)
+    refused("take and give codes: codes=True",
+            lambda: qgemm.Product(integers, activations=8, input=of_x)(Interface(of_x.quantize(x)), Interface(x)))
+    no_power = pwl.fit("gelu", input="s8:0.0472", output="s8:0.0238", max_err=2.0)
+    refused("no power of two", lambda: qgemm.Product(integers, None, no_power, activations=8, input=of_x)(x))
+
+
 @test("on a device: what is refused")
 def _():
     product = qgemm.Product(qgemm.pack(w), bias, table)

@@ -53,6 +53,36 @@ dense = nn.Linear(K, N)
 dense.weight.data *= 10
 values, bias = dense.weight.detach().numpy(), dense.bias.detach().numpy()
 KINDS = [("q4_0", 16), ("q4_0", 8), ("q8_0", 16), ("q8_0", 8), ("mxfp4", 16)]
+G = 24  # rows of a gate, and of up
+of_gate, of_up = nn.Linear(K, G), nn.Linear(K, G)
+for part in (of_gate, of_up):
+    part.weight.data *= 10
+silu = pwl.load(pathlib.Path(sys.argv[2]) / "luts/tables/silu_s8.json")
+of_up_type, of_wide = pwl.Type(16, True, 2 ** -9, -7), pwl.Type(16, True, 2 ** -10, 7)
+of_codes = pwl.Type(8, True, 2 ** -3, 5)
+of_integers = {"activations": 8, "input": pwl.Type(8, True, 2 ** -5, 3)}
+# What layers of integers may have, plain and gated.
+INTEGERS = [{}, {"output": of_codes}, {"output": of_codes, "codes": True}, {"table": silu},
+            {"table": silu, "codes": True}, {"codes": True}]
+GATES = [{}, {"codes": True}]
+
+
+def pair_of(format, **options):
+    """A gated layer, and Product's arguments for the same."""
+    layer = QLinear.of_pair(of_gate, of_up, format, table=silu, **options)
+    values = [of.weight.detach().numpy() for of in (of_gate, of_up)]
+    bias = np.concatenate([of.bias.detach().numpy() for of in (of_gate, of_up)])
+    return layer, qgemm.Product(qgemm.pack_pair(*values, format), bias, silu, gated=True, **options)
+
+
+def integer_layers():
+    """Layers of integers, each with its Product."""
+    for format in qgemm.INTEGERS:
+        for options in INTEGERS:
+            given = {**of_integers, **options}
+            yield QLinear.of_linear(dense, format, **given), qgemm.Product(qgemm.pack(values, format), bias, **given)
+        for options in GATES:
+            yield pair_of(format, **of_integers, up=of_up_type, output=of_codes, **options)
 
 
 def bits(x):
@@ -96,6 +126,70 @@ def _():
             wide = torch.from_numpy(product(x.bfloat16().float().numpy())).bfloat16()
             close = (small.float() - wide.float()).abs().max()
             assert close <= 2 * table.output.scale + wide.float().abs().max() / 64, f"{what}: {close}"
+
+
+@test("gated layers and layers of integers are Product of pwl.qgemm, bit for bit, in every type")
+def _():
+    x = torch.randn(2, 3, K)
+    for format, activations in KINDS:
+        for options in ({}, {"up_limit": 0.75, "up_plus": 1.0}, {"codes": True, "output": of_wide}):
+            layer, product = pair_of(format, activations=activations, **options)
+            same(layer(x), torch.from_numpy(product(x.numpy())), f"{format}, {activations}, {options}")
+            same(layer(x.half()), torch.from_numpy(product(x.half().numpy())), f"{format}, {activations}, {options}: fp16")
+            assert layer(x.bfloat16()).dtype == (torch.int16 if "codes" in options else torch.bfloat16)
+            assert layer(torch.zeros(0, K)).shape == (0, G)
+    for layer, product in integer_layers():
+        codes = torch.from_numpy(product.options.input.quantize(x.numpy()))
+        for given in (x, x.half(), codes):
+            same(layer(given), torch.from_numpy(product(given.numpy())), f"{layer}, {given.dtype}")
+        same(layer(codes[0, 0]), layer(codes)[0, 0], "a row")
+        wide = layer(x.double())
+        assert torch.equal(wide, layer(x).to(wide.dtype)) and wide.dtype in (layer(x).dtype, torch.float64)
+        assert layer(torch.zeros(0, K)).shape == (0, product(x.numpy()).shape[-1])
+        assert layer.bias.dtype == torch.int32 and copy.deepcopy(layer).half().bias.dtype == torch.int32
+        refused("real numbers are wanted, or int8", lambda: layer(codes.int()))
+    assert repr(pair_of("q4_0", up_limit=7.0)[0]).endswith("gated=True, up_limit=7.0)")
+    assert "input=s8:2^-5:3" in repr(QLinear.of_linear(dense, "int8", **of_integers))
+    refused("a bias both or none", lambda: QLinear.of_pair(of_gate, nn.Linear(K, G, bias=False), table=silu))
+    assert QLinear.of_pair(nn.Linear(K, G, bias=False), nn.Linear(K, G, bias=False), table=silu).bias is None
+
+
+@test("gated layers and layers of integers: torch's rules, gradients, states, compiled")
+def _():
+    x = torch.randn(4, K)
+    layer, _ = pair_of("q8_0", up_limit=0.75, up_plus=1.0)
+    integer = QLinear.of_linear(dense, "int8", table=silu, **of_integers)
+    integer_pair, _ = pair_of("int8", **of_integers, up=of_up_type, output=of_codes)
+    for one in (layer, integer, integer_pair):
+        arguments = one.weight, one.bias, *one._arguments
+        torch.library.opcheck(linear.qlinear, (x, *arguments))
+        torch.library.opcheck(linear.qlinear, (x.clone().requires_grad_(), *arguments))
+        for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+            same(other(x), one(x), "a copy")
+        other = copy.deepcopy(one)
+        other.weight.zero_()
+        other._set(other.packed, other.table, other.activations, True, other.options)
+        other.load_state_dict(one.state_dict())
+        same(other(x), one(x), "a loaded state")
+        with torch.no_grad():
+            same(torch.compile(one, backend="aot_eager", fullgraph=True)(x), one(x), "compiled")
+    values = [qgemm.pack(of.weight.detach().numpy(), "q8_0").dequantise() for of in (of_gate, of_up)]
+    gate, up = (x.clone() @ torch.from_numpy(value).T + of.bias for value, of in zip(values, (of_gate, of_up)))
+    gate, up = gate.detach().requires_grad_(), up.detach().requires_grad_()
+    (pwl.torch.real(gate, silu) * (up.clamp(-0.75, 0.75) + 1)).sum().backward()
+    given = x.clone().requires_grad_()
+    layer(given).sum().backward()
+    wanted = gate.grad @ torch.from_numpy(values[0]) + up.grad @ torch.from_numpy(values[1])
+    near = torch.isclose(given.grad, wanted, rtol=1e-3, atol=1e-3).float().mean()  # sums may be of two segments
+    assert near > 0.9, near
+    given = x.clone().requires_grad_()
+    QLinear.of_linear(dense, "int8", **of_integers)(given).sum().backward()
+    of_int8 = torch.from_numpy(qgemm.pack(dense.weight.detach().numpy(), "int8").dequantise())
+    assert torch.allclose(given.grad, of_int8.sum(0).expand(4, K), rtol=1e-5, atol=1e-5)
+    for one in (integer, integer_pair):
+        given = x.clone().requires_grad_()
+        one(given).sum().backward()
+        assert given.grad.isfinite().all() and given.grad.abs().max() > 0
 
 
 @test("layouts, shapes and rows that are none")
@@ -274,6 +368,11 @@ def _():
                     same(y, by_operator(layer, x), f"{format}, {activations}, {options}, {shape}, {dtype}")
                     assert y.is_contiguous() and not y.requires_grad
             assert len(layer._repeats) == 12
+        layer, _ = pair_of(format, activations=activations)
+        x = known(layer, 5, K)
+        same(repeated(layer, x), by_operator(layer, x), f"{format}, {activations}, gated")
+    layer = QLinear.of_linear(dense, "int8", **of_integers)
+    through(layer, known(layer, 5, K), "integers")
     layer = QLinear(qgemm.pack(values))
     x = known(layer, 3, K).requires_grad_()
     with torch.no_grad():
@@ -464,7 +563,7 @@ def _():
     refused("packed weights of", lambda: linear.qlinear(x, layer.weight, None, "q4_0", N, K, 1 << 40, False, 16, None, False))
     refused("bias must be 21 of float32", lambda: linear.qlinear(x, layer.weight, torch.zeros(20), *arguments))
     refused("both must lie on one",
-            lambda: linear._multiply(x, layer.weight.to("meta"), None, layer.packed, 16, None, False, None))
+            lambda: linear._multiply(x, layer.weight.to("meta"), None, layer.packed, 16, None, False, "", None))
     shifted = torch.zeros(layer.weight.numel() + 1, dtype=torch.uint8)[1:].copy_(layer.weight)
     same(linear.qlinear(x + 1, shifted, layer.bias, *arguments), layer(x + 1), "a weight at an odd address")
 
@@ -503,6 +602,10 @@ def test_launches():
                 same(linear._qlinear_cuda(given, layer.weight, layer.bias, *layer._arguments), layer(given), str(dtype))
                 assert stream.value == 77
             assert entered == [None] * 3  # a CPU's index, which is not the current device's
+            for one in (pair_of("q4_0", activations=8)[0], *(integer for integer, _ in integer_layers())):
+                stream.value = 0
+                got, wanted = linear._qlinear_cuda(x, one.weight, one.bias, *one._arguments), one(x)
+                assert stream.value == 77 and got.dtype == wanted.dtype and (got - wanted).abs().max() < 0.02, str(one)
             before = asked.value
             linear._qlinear_cuda(x, layer.weight, layer.bias, *layer._arguments)
             assert asked.value == before
@@ -514,10 +617,10 @@ def test_launches():
     def _():
         layer, x = QLinear.of_linear(dense, table=table), torch.randn(6, K)
         y = layer(x)
-        *of_weights, activations, text, _ = layer._arguments
+        *of_weights, activations, text, _, options = layer._arguments
         of = layer.weight, layer.bias
         with on_fake_device():
-            call = linear._call(x, y, *of, qgemm.Packed(*of_weights), activations, text, 0)
+            call = linear._call(x, y, *of, qgemm.Packed(*of_weights), activations, text, options, 0)
             assert call.size == 6
             repeat, entered[:] = linear._Repeat(call, y, *of), []
             for current[0], devices in ((0, []), (1, [0])):
@@ -551,6 +654,26 @@ def test_device():
         torch.cuda.synchronize()
         same(y, layer(x), "a graph")
         same(torch.compile(layer)(x), layer(x), "compiled")
+
+    @test("a CUDA device: layers of integers have the CPU's bits, gated ones those of a product without a table")
+    def _():
+        for layer, product in integer_layers():
+            layer.cuda()
+            for m in (1, 5, 40, 300):
+                x = torch.randn(m, K)
+                same(layer(x.cuda()).cpu(), torch.from_numpy(product(x.numpy())), f"{layer}, {m}")
+                codes = torch.from_numpy(product.options.input.quantize(x.numpy()))
+                same(layer(codes.cuda()).cpu(), torch.from_numpy(product(codes.numpy())), f"{layer}, {m}, codes")
+        for format, activations in KINDS:
+            layer, product = pair_of(format, activations=activations, up_limit=0.75, up_plus=1.0)
+            turns = linear._in_turns(*layer.bias.chunk(2)).numpy()
+            plain = QLinear(product.weights, turns, activations=activations).cuda()
+            layer.cuda()
+            for m in (1, 5, 40, 300):
+                x = torch.randn(m, K, device="cuda")
+                gate, up = plain(x).unflatten(-1, (-1, 2, 8)).unbind(-2)
+                wanted = pwl.torch.real(gate.flatten(-2).contiguous(), silu) * (up.flatten(-2).clamp(-0.75, 0.75) + 1)
+                same(layer(x), wanted, f"{format}, {activations}, {m}")
 
     @test("a known forward on a CUDA device, on streams of several threads, and on a device that is not the current one")
     def _():

@@ -2,20 +2,21 @@
 /* Arrays: each of the 36 type pairs gives pwl_eval's codes, reads and writes nothing outside [0, count), and works in
  * place. */
 #define _POSIX_C_SOURCE 200809L
+#define MADE_MAX_SEGMENTS 300
 #include <check.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <pwl/pwl.h>
+#include <pwl/eval.h>
 
 #include "../../runtime/map.h"
-#include "../support/made_table.h"
+#include "../support/drawn_table.h"
 #include "../support/suite.h"
 #include "../support/typed_array.h"
 
 #define GUARD 16
-#define MAX_COUNT 4096
+#define MAX_COUNT 20480
 /* Every short length, and those around the ends of whole blocks. */
 static const size_t counts[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,  12,  13,  14,  15, 16,
                                 17, 31, 32, 33, 63, 64, 65, 66, 95, 96, 97, 127, 128, 129, 193, 200};
@@ -36,13 +37,17 @@ static void table_for(struct made_table *made, uint64_t *state, int storage, str
     } while (pwl_table_check(&made->table, NULL) != PWL_OK);
 }
 
-/* A code in the table's range, just outside it, or anywhere in the type. */
+/* A code in the table's range, just outside it, around a start or its mirror image, or anywhere in the type. */
 static int64_t random_code(uint64_t *state, const pwl_table *table, struct type_limits in)
 {
     const uint64_t choice = random_bits(state) % 8;
     int64_t q = choice == 0 ? in.min : choice == 1 ? in.max : random_in(state, in.min, in.max);
-    if (choice >= 3)
+    if (choice >= 5)
+        q = pwl_element_start(table, (int32_t)(random_bits(state) % table->segments)) + random_in(state, -1, 1);
+    else if (choice >= 3)
         q = random_in(state, table->qmin_x - 2, table->qmax_x + 2);
+    if (choice == 7)
+        q = (int64_t)(2 * (uint64_t)table->zp_x - (uint64_t)q); /* modulo 2^64: a zero point may lie far away */
     return q < in.min || q > in.max ? in.max : q;
 }
 
@@ -100,6 +105,24 @@ START_TEST(every_pair_of_types_maps_as_eval_inside_its_array)
                     checks[_i](&made.table, &state, count, in);
         }
     }
+}
+END_TEST
+
+/* Short arrays by registers of 16 and 32, 64, 128 and 256 segments, and by blocks beyond. */
+START_TEST(tables_of_every_size_map_as_eval)
+{
+    static const int most[] = {24, 40, 64, 100, 128, 200, 256, 600};
+    static struct made_table made;
+    uint64_t state = 400 + (uint64_t)_i;
+    for (int storage = PWL_INT8; storage <= PWL_INT32; storage++)
+        for (size_t k = 0; k < sizeof most / sizeof *most; k++) {
+            draw_table(&made, &state, (pwl_storage)storage, limits[_i % 6], most[k]);
+            for (size_t count = 0; count <= 600; count += 1 + count / 4)
+                checks[_i](&made.table, &state, count, limits[_i / 6]);
+            const size_t pays = pwl_map_pays(&made.table, (pwl_type)(_i / 6));
+            if (pays < MAX_COUNT)
+                checks[_i](&made.table, &state, pays, limits[_i / 6]);
+        }
 }
 END_TEST
 
@@ -206,6 +229,7 @@ int main(void)
     Suite *const suite = suite_create("map");
     TCase *const maps = tcase_create("maps");
     tcase_add_loop_test(maps, every_pair_of_types_maps_as_eval_inside_its_array, 0, PAIRS);
+    tcase_add_loop_test(maps, tables_of_every_size_map_as_eval, 0, PAIRS);
     tcase_add_test(maps, elements_are_those_of_their_type);
     tcase_add_test(maps, empty_arrays_may_be_null);
     tcase_add_test(maps, tables_are_read_within_their_arrays);

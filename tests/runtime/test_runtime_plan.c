@@ -3,38 +3,11 @@
  * outside [0, count), and works in place. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #define MADE_MAX_SEGMENTS 600
-#include "../support/made_table.h"
+#include "../support/drawn_table.h"
 #include "../support/suite.h"
 #include "check_ways.h"
 
 static struct made_table made;
-
-/* A proven table whose output codes are of the type. */
-static void draw(uint64_t *state, int storage, pwl_type out, int most)
-{
-    const int64_t half = (int64_t)1 << ((8 << storage) - 1);
-    for (;;) {
-        const uint64_t choice = random_bits(state);
-        const int64_t codes = 2 * half >> (random_bits(state) % 4 ? 0 : random_bits(state) % 6);
-        pwl_proof proof;
-        int tries = 0, last = -1;
-        made_random_dense(&made, state, (pwl_storage)storage, (pwl_form)(choice % 3), (pwl_rounding)(choice / 3 % 4),
-                          (int)(choice / 12 % 2), codes, 1 + codes * 2 / most);
-        made.table.qmin_y = limits[out].min < -half ? -half : limits[out].min;
-        made.table.qmax_y = made.table.qmin_y < 0 ? half - 1 : 2 * half - 1;
-        if (made.table.qmax_y > limits[out].max)
-            made.table.qmax_y = limits[out].max;
-        while (pwl_table_check(made_pack(&made), &proof) != PWL_OK) {
-            tries = proof.segment == last ? tries + 1 : 0;
-            last = proof.segment;
-            if (last < 0 || tries > 64)
-                break;
-            made_random_line(&made, state, last);
-        }
-        if (pwl_table_check(&made.table, NULL) == PWL_OK)
-            return;
-    }
-}
 
 /* One run for each storage and pair of types. */
 START_TEST(every_way_gives_the_runtimes_codes)
@@ -43,7 +16,7 @@ START_TEST(every_way_gives_the_runtimes_codes)
     const int storage = _i / 36, longest[] = {6, 16, 32, 64, 200, 600};
     uint64_t state = 77 + (uint64_t)_i;
     for (int round = 0; round < 8; round++) {
-        draw(&state, storage, out, longest[round % 6]);
+        draw_table(&made, &state, (pwl_storage)storage, limits[out], longest[round % 6]);
         check_ways(&made.table, &state, in, out, round == 0 ? EVERY_LENGTH : EVERY_CODE);
     }
 }
@@ -98,7 +71,7 @@ static void draw_for(const pwl_way *way, uint64_t *state, int storage, pwl_type 
     pwl_source source;
     do {
         ck_assert_int_lt(tries++, 1000);
-        draw(state, storage, type, 12);
+        draw_table(&made, state, (pwl_storage)storage, limits[type], 12);
         source = pwl_source_of(&made.table);
     } while (!pwl_way_bytes(way, &source, type, type));
 }
@@ -212,7 +185,7 @@ START_TEST(the_way_that_costs_least_and_finds_room_is_taken)
         const int storage = round % 3;
         const pwl_type in = (pwl_type)(random_bits(&state) % 6), out = (pwl_type)(random_bits(&state) % 6);
         const uint32_t level = levels[round / 3 % 7];
-        draw(&state, storage, out, longest[random_bits(&state) % 5]);
+        draw_table(&made, &state, (pwl_storage)storage, limits[out], longest[random_bits(&state) % 5]);
         const pwl_source source = pwl_source_of(&made.table);
         size_t most = pwl_plan_size(&made.table, in, out, level);
         const pwl_way *way = cheapest(&source, in, out, level, SIZE_MAX);
@@ -241,7 +214,7 @@ START_TEST(what_cannot_be_planned_is_refused)
     uint64_t state = 7;
     unsigned char memory[64];
     pwl_plan plan;
-    draw(&state, PWL_INT16, PWL_S16, 16);
+    draw_table(&made, &state, PWL_INT16, limits[PWL_S16], 16);
     made.table.qmin_y = INT16_MIN;
     const pwl_table *const table = &made.table;
     ck_assert_int_eq(pwl_plan_init(NULL, memory, 64, table, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);

@@ -2,6 +2,7 @@
 /* Every way of row operators against plain C, bit for bit: types, lengths around whole vectors, alignments, several
  * rows, in place, and what lies around the rows. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,17 @@ static uint32_t own_levels(void)
     for (const pwl_norm_way *way = pwl_norm_ways; way->name; way++)
         levels |= way->level;
     return levels & pwl_levels();
+}
+
+/* For run_ways.sh: the ways that the tests go through. */
+static void say_ways(void)
+{
+    printf("# ways:");
+    for (const pwl_softmax_way *way = pwl_softmax_ways; way->name; way++)
+        printf(" %s%s", way->name, (way->level & pwl_levels()) == way->level ? "" : " (not here)");
+    for (const pwl_norm_way *way = pwl_norm_ways; way->name; way++)
+        printf(" %s%s", way->name, (way->level & pwl_levels()) == way->level ? "" : " (not here)");
+    printf("\n");
 }
 
 /* Runs both, by no level and by one, from the same codes. */
@@ -131,6 +143,55 @@ START_TEST(softmax_of_flat_rows)
 }
 END_TEST
 
+/* Many places of an exponential that is next to nothing: its shift is around 62, beyond which it is 0. */
+START_TEST(softmax_of_least_exponentials)
+{
+    static uint16_t x[MOST], plain[MOST], other[MOST];
+    made_softmax made;
+    make_softmax(&made, PWL_U16, 0.0011L, PWL_U16, 16, 0, MOST);
+    make_exp(&made, 8 + _i);
+    ck_assert_int_eq(pwl_softmax_check(&made.softmax), PWL_OK);
+    for (uint32_t level = 1; level; level <<= 1)
+        for (uint32_t d = 0; level & own_levels() && d < 65536; d += d % 256 == 1 ? 127 : d % 256 == 128 ? 127 : 1) {
+            for (size_t k = 0; k < MOST; k++)
+                x[k] = (uint16_t)(k == 77 ? 65535 : 65535 - d);
+            pwl_softmax_run(&made.softmax, &(pwl_rows){.x = x, .y = plain, .count = 1, .length = MOST}, 0);
+            pwl_softmax_run(&made.softmax, &(pwl_rows){.x = x, .y = other, .count = 1, .length = MOST}, level);
+            ck_assert_mem_eq(plain, other, sizeof plain);
+        }
+}
+END_TEST
+
+/* Longer than what ways keep of a row, in place where they can be. */
+START_TEST(softmax_of_long_rows)
+{
+    enum { LONGEST = 65536 };
+    static const size_t lengths[] = {4095, 4096, 4097, 4200, 8193, LONGEST};
+    static uint16_t x[LONGEST], plain[LONGEST + 1], other[LONGEST + 1];
+    const pwl_type in = types[2 + _i % 2], out = types[_i / 2];
+    uint64_t state = 0x10a6;
+    made_softmax made;
+    make_softmax(&made, in, _i % 3 ? 0.0002L : 0.00002L, out, type_bits(out), 5, LONGEST);
+    ck_assert_int_eq(pwl_softmax_check(&made.softmax), PWL_OK);
+    for (uint32_t level = 1; level; level <<= 1)
+        for (size_t l = 0; level & own_levels() && l < sizeof lengths / sizeof *lengths; l++) {
+            const size_t length = lengths[l], bytes = length * (size_t)type_bits(out) / 8;
+            pwl_rows rows = {.x = x, .y = plain, .count = 1, .length = length};
+            draw(in, x, length, &state);
+            memset(plain, 0x5a, sizeof plain);
+            memset(other, 0x5a, sizeof other);
+            pwl_softmax_run(&made.softmax, &rows, 0);
+            if (type_bits(out) == 16) {
+                memcpy(other, x, bytes);
+                rows.x = other;
+            }
+            rows.y = other;
+            pwl_softmax_run(&made.softmax, &rows, level);
+            ck_assert_mem_eq(plain, other, bytes + 1);
+        }
+}
+END_TEST
+
 START_TEST(norm_ways)
 {
     const pwl_type in = types[_i % 4], out = types[_i / 4 % 4];
@@ -194,9 +255,12 @@ int main(void)
 {
     Suite *const suite = suite_create("runtime_rows_ways");
     TCase *const ways = tcase_create("ways");
+    say_ways();
     tcase_set_timeout(ways, 0);
     tcase_add_loop_test(ways, softmax_ways, 0, 16);
     tcase_add_test(ways, softmax_of_flat_rows);
+    tcase_add_loop_test(ways, softmax_of_least_exponentials, 0, 4);
+    tcase_add_loop_test(ways, softmax_of_long_rows, 0, 8);
     tcase_add_loop_test(ways, norm_ways, 0, 32);
     tcase_add_loop_test(ways, longest_norms, 0, 4);
     suite_add_tcase(suite, ways);

@@ -149,6 +149,9 @@ int main(int argc, char **argv)
     bench_curve(0, PWL_FLOOR, 16, 2, 0);
     for (int segments = 32; segments <= 128; segments += 32)
         bench_curve(1, PWL_FLOOR, segments, 1, 1);
+    for (int segments = 128; segments <= 256; segments *= 2) /* what registers hold, and a line more */
+        for (int more = 0; more < 2; more++)
+            bench_curve(1, PWL_FLOOR, segments + more, 2, 2);
     bench("gelu_s16_1lsb", &pwl_gelu_s16_1lsb, NULL, 16, PWL_S16, PWL_S16);
     bench("sigmoid_s16_1lsb", &pwl_sigmoid_s16_1lsb, NULL, 16, PWL_S16, PWL_S16);
     bench("tanh_s16_1lsb", &pwl_tanh_s16_1lsb, NULL, 16, PWL_S16, PWL_S16);

@@ -177,6 +177,8 @@ int main(int argc, char **argv)
         bench("softmax s8 to u16", &softmax.softmax, NULL, 0.0472f, lengths[l], machine, json);
         make_softmax(&softmax, PWL_S16, 0.0003L, PWL_U8, 8, 0, MOST);
         bench("softmax s16 to u8", &softmax.softmax, NULL, 0.0003f, lengths[l], machine, json);
+        make_softmax(&softmax, PWL_S16, 0.0003L, PWL_S16, 15, 0, MOST);
+        bench("softmax s16 to s16", &softmax.softmax, NULL, 0.0003f, lengths[l], machine, json);
         made_norm norm = {
             .gamma = gamma_values, .beta = beta_values, .gamma_codes = gamma_codes, .beta_codes = beta_codes};
         make_norm(&norm, PWL_LAYER_NORM, PWL_S16, 0.001L, 0, PWL_S16, 0x1p-12L, 0, (uint32_t)lengths[l], 1e-5L);

@@ -55,17 +55,18 @@ static void add_arrays(struct text *out, const struct row_c *c)
 static void add_softmax(struct text *out, const struct row_c *c)
 {
     const struct row_operator *const of = c->of;
+    const struct tensor *const y = operator_softmax_out(of);
     const bool is_log = of->kind == OPERATOR_LOG_SOFTMAX;
     char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE];
     text_add(out, "\nstatic const pwl_softmax %s = {\n    %d, /* version */\n    %s, /* kind */\n", c->name,
              PWL_ROWS_VERSION, is_log ? "PWL_LOG_SOFTMAX" : "PWL_SOFTMAX");
     text_add(out, "    %s, %s, /* in, out */\n    %d, /* fraction */\n    %d, /* out_bits */\n", type_constant(&of->in),
-             type_constant(&of->out), of->fraction, is_log ? 0 : of->out.scale.shift_bits);
+             type_constant(y), of->fraction, is_log ? 0 : y->scale.shift_bits);
     text_add(out, "    %d, %d, /* step_shift, log_shift */\n    %" PRIu32 ", /* longest */\n", of->step_shift,
              of->log_shift, of->length);
     text_add(out, "    %" PRId64 ", %" PRId64 ", /* step, log_unit */\n    %s, %s, /* qmin_y, qmax_y */\n", of->step,
-             of->log_unit, c_literal(of->out.qmin, low), c_literal(of->out.qmax, high));
-    text_add(out, "    %s, /* zp_y */\n    %s_exp, /* exp */\n", c_literal(of->out.zero_point, zero_point), c->name);
+             of->log_unit, c_literal(y->qmin, low), c_literal(y->qmax, high));
+    text_add(out, "    %s, /* zp_y */\n    %s_exp, /* exp */\n", c_literal(y->zero_point, zero_point), c->name);
     if (of->exp_high)
         text_add(out, "    %s_exp_high, %s_exp_shift, /* exp_high, exp_shift */\n", c->name, c->name);
     else
@@ -111,14 +112,17 @@ static void add_zero_point(struct text *out, const struct row_operator *of)
     text_add(out, "    %s /* zp_y */\n};\n", c_literal(of->out.zero_point, zero_point));
 }
 
+/* Of weigh, its second constant. */
 static void add_requantise(struct text *out, const struct row_c *c)
 {
     const struct row_operator *const of = c->of;
-    text_add(out, "\nstatic const pwl_requantise %s = {\n    %d, /* version */\n    %s, %s, /* in, out */\n", c->name,
-             PWL_ELEMENTS_VERSION, type_constant(&of->in), type_constant(&of->out));
+    const bool is_weigh = of->kind == OPERATOR_WEIGH;
+    text_add(out, "\nstatic const pwl_requantise %s%s = {\n    %d, /* version */\n    %s, %s, /* in, out */\n", c->name,
+             is_weigh ? "_codes" : "", PWL_ELEMENTS_VERSION, is_weigh ? "PWL_S32" : type_constant(&of->in),
+             type_constant(&of->out));
     text_add(out, "    %d, /* shift */\n    %" PRId64 ", /* multiplier */\n", of->shift, of->factor_a);
     add_ends(out, of);
-    text_add(out, "    %" PRId64 ", /* zp_x */\n", of->in.zero_point);
+    text_add(out, "    %" PRId64 ", /* zp_x */\n", is_weigh ? 0 : of->in.zero_point);
     add_zero_point(out, of);
 }
 
@@ -133,6 +137,26 @@ static void add_sum(struct text *out, const struct row_c *c, const pwl_add *add)
     add_ends(out, of);
     text_add(out, "    %s, /* constant */\n", c_literal(add->constant, constant));
     add_zero_point(out, of);
+}
+
+/* The function of both: weighted sums, which are then requantised. */
+static void add_weigh(struct text *out, const struct row_c *c)
+{
+    const struct row_operator *const of = c->of;
+    const char *const v = c_type(of->in_b.bits, of->in_b.is_signed), *const y = c_type(of->out.bits, of->out.is_signed);
+    text_add(
+        out,
+        "\n/* y[r * channels + c] of rows->count rows; rows->y is not read. A place has `channels` values, and those "
+        "of\n"
+        " * the next lie `stride` elements on. sums is memory for one number for each y. Both constants have passed\n"
+        " * pwl_softmax_check() and pwl_requantise_check(). */\n");
+    text_add(out,
+             "static inline void %s_run(const pwl_rows *rows, const %s *v, size_t channels, size_t stride,\n"
+             "                          int32_t *sums, %s *y)\n{\n"
+             "    const pwl_row_values values = {v, %s, %" PRId64 ", channels, stride};\n"
+             "    pwl_softmax_weigh(&%s, rows, &values, sums);\n"
+             "    pwl_requantise_run(&%s_codes, sums, y, rows->count * channels);\n}\n",
+             c->name, v, y, type_constant(&of->in_b), of->in_b.zero_point, c->name, c->name);
 }
 
 /* pwl_softmax_s8_u8, or what --prefix and --name say. */
@@ -154,17 +178,17 @@ static void add_banner(struct text *out, const struct row_c *c, bool is_standalo
     const struct row_operator *const of = c->of;
     const bool is_element = operator_is_element(of->kind);
     const char *const kind = is_standalone ? "_STANDALONE" : "";
+    const char *const includes = is_standalone                ? "#include <stdint.h>"
+                                 : of->kind == OPERATOR_WEIGH ? "#include <pwl/elements.h>\n#include <pwl/rows.h>"
+                                 : is_element                 ? "#include <pwl/elements.h>"
+                                                              : "#include <pwl/rows.h>";
     char in[80], in_b[80] = "", y[80];
     tensor_format(&of->in, in, sizeof in);
     tensor_format(&of->out, y, sizeof y);
-    if (of->kind == OPERATOR_ADD)
+    if (operator_has_in_b(of->kind))
         tensor_format(&of->in_b, in_b, sizeof in_b);
-    text_add(out, "#ifndef %s%s_H\n#define %s%s_H\n\n#include %s\n\n/*\n * %s\n *   operator    %s\n", c->upper, kind,
-             c->upper, kind,
-             is_standalone ? "<stdint.h>"
-             : is_element  ? "<pwl/elements.h>"
-                           : "<pwl/rows.h>",
-             c->name, operator_name(of->kind));
+    text_add(out, "#ifndef %s%s_H\n#define %s%s_H\n\n%s\n\n/*\n * %s\n *   operator    %s\n", c->upper, kind, c->upper,
+             kind, includes, c->name, operator_name(of->kind));
     text_add(out, " *   types       %s%s%s to %s\n", in, *in_b ? " and " : "", in_b, y);
     if (!is_element)
         text_add(out, " *   rows        %s %" PRIu32 " places\n", operator_is_norm(of->kind) ? "of" : "of up to",
@@ -196,14 +220,24 @@ static int add_core(const struct row_c *c, const struct emit_options *options, s
 
 static void add_runtime_operator(struct text *out, const struct row_c *c, const struct packed_operator *packed)
 {
-    if (c->of->kind == OPERATOR_REQUANTISE)
-        add_requantise(out, c);
-    else if (c->of->kind == OPERATOR_ADD)
-        add_sum(out, c, &packed->add);
-    else if (operator_is_norm(c->of->kind))
+    switch (operator_family(c->of->kind)) {
+    case FAMILY_ELEMENT:
+        if (c->of->kind == OPERATOR_ADD)
+            add_sum(out, c, &packed->add);
+        else
+            add_requantise(out, c);
+        break;
+    case FAMILY_NORM:
         add_norm(out, c, &packed->norm);
-    else
+        break;
+    case FAMILY_WEIGH:
         add_softmax(out, c);
+        add_requantise(out, c);
+        add_weigh(out, c);
+        break;
+    case FAMILY_SOFTMAX:
+        add_softmax(out, c);
+    }
 }
 
 int emit_operator_c(const struct row_operator *of, const struct emit_options *options, struct text *out,

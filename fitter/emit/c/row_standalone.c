@@ -104,7 +104,7 @@ static void add_softmax_share(struct text *out, const struct row_c *c)
              "    const int64_t err = ((int64_t)1 << 47) - (int64_t)word * r;\n"
              "    const int64_t factor = (r << 15) + ((r * (err >> 15)) >> 17);\n"
              "    const int shift = %d - up;\n",
-             62 - c->of->out.scale.shift_bits);
+             62 - operator_softmax_out(c->of)->scale.shift_bits);
 }
 
 static void add_log_share(struct text *out, const struct row_c *c)
@@ -119,6 +119,20 @@ static void add_log_share(struct text *out, const struct row_c *c)
              1 + of->fraction, of->log_unit, of->log_shift);
 }
 
+/* The largest code, and the sum of the exponentials. */
+static void add_row_sum(struct text *out, const struct row_c *c)
+{
+    add_code(out, c,
+             "    int32_t largest = INT32_MIN;\n"
+             "    uint64_t sum = 0;\n"
+             "    for (uint32_t k = 0; k < n; ++k)\n"
+             "        if ((!mask || mask[k]) && x[k] > largest)\n"
+             "            largest = x[k];\n"
+             "    for (uint32_t k = 0; k < n; ++k)\n"
+             "        if (!mask || mask[k])\n"
+             "            sum += @_exp_of((uint32_t)(largest - x[k]));\n");
+}
+
 static void add_softmax(struct text *out, const struct row_c *c)
 {
     const struct row_operator *const of = c->of;
@@ -130,16 +144,9 @@ static void add_softmax(struct text *out, const struct row_c *c)
              "\n/* A row of n places, 1..%" PRIu32
              ". mask: null, or a byte a place, 0 where it takes no part. x and y may "
              "be the same\n * array where codes have one size. */\n"
-             "static inline void @_row(const %s *x, %s *y, const uint8_t *mask, uint32_t n)\n{\n"
-             "    int32_t largest = INT32_MIN;\n"
-             "    uint64_t sum = 0;\n"
-             "    for (uint32_t k = 0; k < n; ++k)\n"
-             "        if ((!mask || mask[k]) && x[k] > largest)\n"
-             "            largest = x[k];\n"
-             "    for (uint32_t k = 0; k < n; ++k)\n"
-             "        if (!mask || mask[k])\n"
-             "            sum += @_exp_of((uint32_t)(largest - x[k]));\n",
+             "static inline void @_row(const %s *x, %s *y, const uint8_t *mask, uint32_t n)\n{\n",
              of->length, code_type(&of->in), code_type(&of->out));
+    add_row_sum(out, c);
     add_code(out, c,
              "    if (sum == 0) {\n"
              "        for (uint32_t k = 0; k < n; ++k)\n"
@@ -163,6 +170,47 @@ static void add_softmax(struct text *out, const struct row_c *c)
                  of->step, of->step_shift);
     else
         add_code(out, c, "            y[k] = @_clip(@_shr((int64_t)@_exp_of(d) * factor, shift));\n    }\n}\n");
+}
+
+/* ---- Weighted sums ---- */
+
+/* One channel after the other: no memory is taken, whatever their number. */
+static void add_weigh(struct text *out, const struct row_c *c)
+{
+    const struct row_operator *const of = c->of;
+    const int bits = of->in_b.bits;
+    add_exp(out, c);
+    add_code(out, c,
+             "\n/* A row of n places, 1..%" PRIu32
+             ", of which each has `channels` values, `stride` elements from place to place, and\n"
+             " * y[c] of each channel. mask: null, or a byte a place, 0 where it takes no part. y lies apart from the\n"
+             " * others. */\n"
+             "static inline void @_row(const %s *x, const %s *v, %s *y, const uint8_t *mask, uint32_t n,\n"
+             "                         uint32_t channels, uint32_t stride)\n{\n",
+             of->length, code_type(&of->in), code_type(&of->in_b), code_type(&of->out));
+    add_row_sum(out, c);
+    add_code(out, c,
+             "    if (sum == 0) {\n"
+             "        for (uint32_t c = 0; c < channels; ++c)\n"
+             "            y[c] = @_clip(0);\n"
+             "        return;\n"
+             "    }\n");
+    add_softmax_share(out, c);
+    add_code(out, c,
+             "    const int drop = %d - up, by = drop > 0 ? 31 : shift - %d;\n"
+             "    for (uint32_t c = 0; c < channels; ++c) {\n"
+             "        int64_t w = 0;\n"
+             "        for (uint32_t k = 0; k < n; ++k)\n"
+             "            if (!mask || mask[k]) {\n"
+             "                const int64_t value = (int64_t)v[(uintptr_t)k * stride + c] - (%" PRId64 ");\n"
+             "                w += @_exp_of((uint32_t)(largest - x[k])) * value;\n"
+             "            }\n"
+             "        if (drop > 0)\n"
+             "            w = @_shr(w, drop);\n"
+             "        w = @_shr(w * factor, by);\n"
+             "        y[c] = @_clip((w * %" PRId64 " + ((int64_t)1 << %d)) >> %d);\n"
+             "    }\n}\n",
+             bits + 1, 22 - bits, of->in_b.zero_point, of->factor_a, of->shift - 1, of->shift);
 }
 
 /* ---- Norms ---- */
@@ -260,12 +308,20 @@ void row_c_add_standalone(struct text *out, const struct row_c *c, const struct 
     if (!operator_is_element(c->of->kind))
         add_arithmetic(out, c);
     add_clip(out, c);
-    if (c->of->kind == OPERATOR_REQUANTISE)
-        add_requantise(out, c);
-    else if (c->of->kind == OPERATOR_ADD)
-        add_sum(out, c);
-    else if (operator_is_norm(c->of->kind))
+    switch (operator_family(c->of->kind)) {
+    case FAMILY_ELEMENT:
+        if (c->of->kind == OPERATOR_ADD)
+            add_sum(out, c);
+        else
+            add_requantise(out, c);
+        break;
+    case FAMILY_NORM:
         add_norm(out, c, &packed->norm);
-    else
+        break;
+    case FAMILY_WEIGH:
+        add_weigh(out, c);
+        break;
+    case FAMILY_SOFTMAX:
         add_softmax(out, c);
+    }
 }

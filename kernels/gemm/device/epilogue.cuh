@@ -145,7 +145,7 @@ template <int count, class way> __device__ void store_some(four &at, const way &
 #pragma unroll
     for (int i = 0; i < count; i++)
         by.find(y[i][0], y[i][way::gated], words[i]);
-    destination<count> to = {at.to, at.to_apart, {}};
+    destination<count> to = {at.to, at.to_apart, at.units + (inverse_at - unit_at), step * pitch, {}};
 #pragma unroll
     for (int i = 0; i < count; i++)
         to.there[i] = at.row + i * step < at.rows;
@@ -173,17 +173,20 @@ __device__ bool store_fours(const pwl_qgemm_call &call, const share &of, const f
     const pwl_qgemm_type type = call.product.y.type;
     four at(call, of, sums);
     if (!call.table.memory)
-        type == PWL_QGEMM_F32   ? store_rows<groups>(at, as_floats<PWL_QGEMM_F32>())
-        : type == PWL_QGEMM_F16 ? store_rows<groups>(at, as_floats<PWL_QGEMM_F16>())
-                                : store_rows<groups>(at, as_floats<PWL_QGEMM_BF16>());
+        type == PWL_QGEMM_F32    ? store_rows<groups>(at, as_floats<PWL_QGEMM_F32>())
+        : type == PWL_QGEMM_F16  ? store_rows<groups>(at, as_floats<PWL_QGEMM_F16>())
+        : type == PWL_QGEMM_BF16 ? store_rows<groups>(at, as_floats<PWL_QGEMM_BF16>())
+                                 : store_rows<groups>(at, as_floats<PWL_QGEMM_E4M3>());
     else if (call.epilogue.as.gated)
         by_value ? store_rows<groups>(at, as_products<by_entry>(call, table))
                  : store_rows<groups>(at, as_products<by_line>(call, table));
+    else if (by_value && type == PWL_QGEMM_E4M3)
+        store_rows<groups>(at, as_reals<by_entry>(call, table));
     else if (by_value)
         call.fast.y_bytes == 1 ? store_rows<groups>(at, as_words<by_entry, 1>(call, table))
                                : store_rows<groups>(at, as_words<by_entry, 0>(call, table));
-    else if (type < PWL_QGEMM_S8)
-        store_rows<groups>(at, as_reals(call, table));
+    else if (!pwl_qgemm_is_integer(type))
+        store_rows<groups>(at, as_reals<by_line>(call, table));
     else if (type == PWL_QGEMM_S16 && call.fast.all16)
         store_rows<groups>(at, as_pairs<fit::all_signed>(call, table));
     else if (call.fast.all16)
@@ -227,7 +230,7 @@ __device__ void store_sums(const pwl_qgemm_call &call, size_t m, size_t n, unsig
         }
     }
     if constexpr (floats) {
-        if (!done && !activates && of.columns == 1) {
+        if (!done && !activates && of.columns == 1 && type != PWL_QGEMM_E4M3) {
             type == PWL_QGEMM_F32   ? store_column<exponents, PWL_QGEMM_F32>(call, m, n, rows, sums)
             : type == PWL_QGEMM_F16 ? store_column<exponents, PWL_QGEMM_F16>(call, m, n, rows, sums)
                                     : store_column<exponents, PWL_QGEMM_BF16>(call, m, n, rows, sums);
@@ -238,7 +241,13 @@ __device__ void store_sums(const pwl_qgemm_call &call, size_t m, size_t n, unsig
         store_plainly<exponents>(call, of, sums);
 }
 
-/* Sums into shared memory, and 2^f of the rows. */
+/* Of row m of Y in E4M3. */
+__device__ inline float inverse_of(const pwl_qgemm_call &call, size_t m)
+{
+    return pwl_e4m3_inverse(call.product.y.scale[m]);
+}
+
+/* Sums into shared memory, 2^f of the rows, and inverses of their scales. */
 template <class number, unsigned groups>
 __device__ void put_sums(const pwl_qgemm_call &call, size_t m, unsigned rows, const sums_in<number, groups> &sums,
                          number *to)
@@ -250,6 +259,8 @@ __device__ void put_sums(const pwl_qgemm_call &call, size_t m, unsigned rows, co
         put_fragments<pitch>(sums[t], to, pair, row + t * 16);
     if (std::is_same<number, float>::value && thread < groups * 8)
         to[thread * pitch + unit_at] = call.f && thread < rows ? pwl_device_power(call.f[m + thread]) : 1;
+    if (std::is_same<number, float>::value && call.product.y.type == PWL_QGEMM_E4M3 && thread < rows)
+        to[thread * pitch + inverse_at] = inverse_of(call, m + thread);
 }
 
 /*

@@ -289,11 +289,11 @@ __global__ void __launch_bounds__(threads)
 
 /*
  * Rows of floats as E4M3: a thread block for a row, once for the largest of finite magnitudes, and again, which comes
- * from the caches. `aligned`: rows of both are to 16 elements of E4M3.
+ * from the caches. `aligned`: rows of both are to 16 elements of E4M3. Rows of codes are `pitch` apart.
  */
 template <pwl_qgemm_type type>
-__global__ void __launch_bounds__(threads)
-    quantise_e4m3(const void *x, size_t m, size_t k, size_t stride, bool aligned, uint8_t *codes, float *scales)
+__global__ void __launch_bounds__(threads) quantise_e4m3(const void *x, size_t m, size_t k, size_t stride, bool aligned,
+                                                         uint8_t *codes, size_t pitch, float *scales)
 {
     constexpr unsigned together = 16;
     begin_after_last();
@@ -318,11 +318,11 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
             for (unsigned j = 0; j < together; j++)
                 words[j / 4] |= static_cast<uint32_t>(pwl_e4m3_code(v[j], inverse)) << j % 4 * 8;
-            *reinterpret_cast<uint4 *>(codes + row * k + i * together) =
+            *reinterpret_cast<uint4 *>(codes + row * pitch + i * together) =
                 make_uint4(words[0], words[1], words[2], words[3]);
         }
         for (size_t c = whole * together + threadIdx.x; c < k; c += threads)
-            codes[row * k + c] = pwl_e4m3_code(pwl_qgemm_element(type, x, row * stride + c), inverse);
+            codes[row * pitch + c] = pwl_e4m3_code(pwl_qgemm_element(type, x, row * stride + c), inverse);
         if (threadIdx.x == 0)
             scales[row] = scale;
     }
@@ -350,16 +350,18 @@ int pwl_cuda_launch_qgemm_exponents(const pwl_qgemm_call *call, int32_t *f, stru
                   call->weights.k, product->x.stride, f);
 }
 
-int pwl_cuda_launch_qgemm_e4m3(const pwl_qgemm_input *x, size_t m, size_t k, uint8_t *codes, float *scales,
+int pwl_cuda_launch_qgemm_e4m3(const pwl_qgemm_input *x, size_t m, size_t k, const pwl_qgemm_output *to,
                                struct CUstream_st *stream)
 {
-    typedef void kernel(const void *x, size_t m, size_t k, size_t stride, bool aligned, uint8_t *codes, float *scales);
+    typedef void kernel(const void *x, size_t m, size_t k, size_t stride, bool aligned, uint8_t *codes, size_t pitch,
+                        float *scales);
     static kernel *const kernels[] = {quantise_e4m3<PWL_QGEMM_F32>, quantise_e4m3<PWL_QGEMM_F16>,
                                       quantise_e4m3<PWL_QGEMM_BF16>};
     const size_t together = x->type == PWL_QGEMM_F32 ? 4 : 8;
     const bool aligned = reinterpret_cast<uintptr_t>(x->data) % 16 == 0 && x->stride % together == 0 &&
-                         reinterpret_cast<uintptr_t>(codes) % 16 == 0 && k % 16 == 0;
-    return launch(kernels[x->type], m, 1, stream, x->data, m, k, x->stride, aligned, codes, scales);
+                         reinterpret_cast<uintptr_t>(to->data) % 16 == 0 && to->stride % 16 == 0;
+    return launch(kernels[x->type], m, 1, stream, x->data, m, k, x->stride, aligned, static_cast<uint8_t *>(to->data),
+                  to->stride, to->scale);
 }
 
 int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, struct CUstream_st *stream)

@@ -334,10 +334,6 @@ __global__ void __launch_bounds__(threads, 4)
 /* -- Launches -------------------------------------------------------------------------------------------------------
  */
 
-/*
- * Does nothing, after the packing: products read weights before the launch just before them has ended, and that is then
- * this one, which begins once the weights are there.
- */
 __global__ void settle()
 {
 }
@@ -427,6 +423,11 @@ int pwl_cuda_launch_qgemm_last(const pwl_qgemm_source *from, const pwl_qgemm_wei
 {
     if (from->from != PWL_QGEMM_FROM_CODES)
         kernels_of(from).pieces<<<1, threads, 0, stream>>>(*from, *to, 1, nullptr, nullptr);
+    return cudaGetLastError();
+}
+
+int pwl_cuda_launch_qgemm_settle(struct CUstream_st *stream)
+{
     settle<<<1, 1, 0, stream>>>();
     return cudaGetLastError();
 }

@@ -42,9 +42,8 @@ __device__ inline int32_t pwl_device_shift(const pwl_qgemm_call &call, size_t m,
 
 __device__ inline void pwl_device_activate(const pwl_qgemm_call &call, size_t m, size_t n, size_t at, float y, float up)
 {
-    const pwl_qgemm_output &to = call.product.y;
     const int64_t q = pwl_device_value(call.table, pwl_qgemm_code_of_f32(&call.epilogue, y));
-    pwl_qgemm_store_activated(&call.epilogue, to.type, to.data, at, q, up);
+    pwl_qgemm_store_activated(&call.epilogue, &call.product.y, m, at, q, up);
 }
 
 __device__ inline void pwl_device_activate(const pwl_qgemm_call &call, size_t m, size_t n, size_t at, int64_t v,
@@ -67,7 +66,7 @@ __device__ __noinline__ void pwl_device_activate_apart(const pwl_qgemm_call &cal
 
 __device__ inline void pwl_device_keep(const pwl_qgemm_call &call, size_t m, size_t n, size_t at, float y)
 {
-    pwl_qgemm_store(call.product.y.type, call.product.y.data, at, y);
+    pwl_qgemm_store_real(&call.product.y, m, at, y);
 }
 
 __device__ inline void pwl_device_keep(const pwl_qgemm_call &call, size_t m, size_t n, size_t at, int64_t v)

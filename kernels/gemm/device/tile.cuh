@@ -29,6 +29,7 @@ __device__ inline unsigned thread_here()
 constexpr unsigned tiles = 2;                  /* of 16 rows of weights, to a warp */
 constexpr unsigned pitch = PWL_QGEMM_ROWS + 4; /* between the sums of a row of X: odd in chunks of 16 bytes */
 constexpr unsigned unit_at = PWL_QGEMM_ROWS;   /* behind them, 2^f of the row */
+constexpr unsigned inverse_at = unit_at + 1;   /* of Y in E4M3, the inverse of the row's scale */
 
 /* Sums of a thread: c0, c1 of row g and two rows of X, c2, c3 of row g + 8. */
 template <class number, unsigned groups> using sums_in = number[tiles][groups][4];

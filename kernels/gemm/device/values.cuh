@@ -12,6 +12,7 @@
 #ifndef PWL_QGEMM_VALUES_CUH
 #define PWL_QGEMM_VALUES_CUH
 
+#include "arch/e4m3.cuh"
 #include "gemm/fast.h"
 #include "gemm/launch.h"
 #include "map/evaluate.cuh"
@@ -46,10 +47,22 @@ template <pwl_qgemm_type type> __device__ uint32_t halves_of(float first, float 
     return pair;
 }
 
+/* Four codes of E4M3, of floats as their bits times an inverse, as pwl_e4m3_code() makes them. */
+__device__ inline uint32_t codes_of(const uint32_t (&v)[4], float inverse)
+{
+    float of[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        of[k] = __fmul_rn(__uint_as_float(v[k]), inverse);
+    return pwl_e4m3x4_from_f32(of);
+}
+
 /* Four columns of `count` rows of Y, those that are there. */
 template <int count> struct destination {
     char *to;
     size_t apart;
+    const float *inverses; /* of Y in E4M3: the first row's, in shared memory, and how far it is to the next */
+    unsigned inverses_apart;
     bool there[count];
 
     template <class T> __device__ void store(int i, const T &four) const
@@ -87,7 +100,12 @@ template <pwl_qgemm_type type, int count>
 __device__ void store_floats(const destination<count> &y, const uint32_t (&words)[count][4])
 {
 #pragma unroll
-    for (int i = 0; i < count && type != PWL_QGEMM_F32; i++) {
+    for (int i = 0; i < count && type == PWL_QGEMM_E4M3; i++) {
+        if (y.there[i])
+            y.store(i, codes_of(words[i], y.inverses[i * y.inverses_apart]));
+    }
+#pragma unroll
+    for (int i = 0; i < count && (type == PWL_QGEMM_F16 || type == PWL_QGEMM_BF16); i++) {
         const uint32_t(&of)[4] = words[i];
         y.store(i, make_uint2(halves_of<type>(__uint_as_float(of[0]), __uint_as_float(of[1])),
                               halves_of<type>(__uint_as_float(of[2]), __uint_as_float(of[3]))));
@@ -96,7 +114,7 @@ __device__ void store_floats(const destination<count> &y, const uint32_t (&words
         store_low<uint32_t>(y, words);
 }
 
-/* In the type of Y, one of floats. */
+/* In the type of Y, which is none of integers. */
 template <int count>
 __device__ void store_floats(const pwl_qgemm_call &call, const destination<count> &y, const uint32_t (&words)[count][4])
 {
@@ -104,6 +122,8 @@ __device__ void store_floats(const pwl_qgemm_call &call, const destination<count
         store_floats<PWL_QGEMM_F16>(y, words);
     else if (call.fast.y_bytes == 2)
         store_floats<PWL_QGEMM_BF16>(y, words);
+    else if (call.fast.y_bytes == 1)
+        store_floats<PWL_QGEMM_E4M3>(y, words);
     else
         store_floats<PWL_QGEMM_F32>(y, words);
 }
@@ -145,7 +165,7 @@ struct by_entry {
     {
         const pwl_qgemm_type type = call.product.y.type;
         const float real = pwl_real_of_code(q, call.epilogue.as.of_y);
-        if (call.epilogue.as.gated || type == PWL_QGEMM_F32)
+        if (call.epilogue.as.gated || type == PWL_QGEMM_F32 || type == PWL_QGEMM_E4M3)
             return __float_as_uint(real);
         return type >= PWL_QGEMM_S8    ? static_cast<uint32_t>(q)
                : type == PWL_QGEMM_F16 ? halves_of<PWL_QGEMM_F16>(real, real)
@@ -243,13 +263,14 @@ template <fit all> struct as_pairs {
     }
 };
 
-/* Real numbers by the lines of a table. */
-struct as_reals {
+/* Real numbers of what a table gives. */
+template <class table> struct as_reals {
     static constexpr bool finite = true, gated = false;
     static constexpr int rows = 4;
-    by_line by;
+    const pwl_qgemm_call &call;
+    table by;
 
-    __device__ as_reals(const pwl_qgemm_call &of, const char *memory) : by(of, memory)
+    __device__ as_reals(const pwl_qgemm_call &of, const char *memory) : call(of), by(of, memory)
     {
     }
 
@@ -262,7 +283,7 @@ struct as_reals {
 
     template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const
     {
-        store_floats(by.call, to, words);
+        store_floats(call, to, words);
     }
 };
 
@@ -287,7 +308,7 @@ template <class table> struct as_products {
     template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const
     {
         uint32_t codes[count][4];
-        if (call.product.y.type < PWL_QGEMM_S8) {
+        if (!pwl_qgemm_is_integer(call.product.y.type)) {
             store_floats(call, to, words);
             return;
         }

@@ -3,6 +3,8 @@
 #ifndef PWL_QGEMM_WGMMA_INTEGERS_CUH
 #define PWL_QGEMM_WGMMA_INTEGERS_CUH
 
+#include <utility>
+
 #include "wgmma_codes.cuh"
 #include "wgmma_product.cuh"
 
@@ -45,6 +47,28 @@ template <class shape> static int launch_integers(const pwl_qgemm_call *call, st
                          call->narrow.table_bytes, groups * shape::units_bytes};
     const unsigned bytes = share_out<shape>(of, behind);
     return launch<shape, storing_codes<shape>>(call, x, y, of, bytes, stream);
+}
+
+/* The tiles' rows of X, of a list of gemm/tiles.h. */
+#define PWL_QGEMM_COMMA_TOKENS(tokens, ...) , tokens
+#define PWL_QGEMM_TOKENS_OF(LIST) std::integer_sequence<unsigned LIST(PWL_QGEMM_COMMA_TOKENS)>
+
+/* In the tile that was chosen, of a format and of sizes that are compiled for it; `as` makes a shape of bytes that of a
+ * product or of a group. */
+template <pwl_qgemm_format format, template <class> class as, unsigned... tokens>
+int launch_size(const pwl_qgemm_call *call, std::integer_sequence<unsigned, tokens...>, struct CUstream_st *stream)
+{
+    int error = cudaErrorInvalidConfiguration;
+    const auto take = [&](auto shape) { error = launch_integers<decltype(shape)>(call, stream); };
+    (void)((call->tile.tokens == tokens && (take(as<byte_shape<format, tokens>>()), true)) || ...);
+    return error;
+}
+
+template <template <class> class as, class sizes>
+int launch_bytes(const pwl_qgemm_call *call, sizes all, struct CUstream_st *stream)
+{
+    return call->weights.format == PWL_QGEMM_ROWS4 ? launch_size<PWL_QGEMM_ROWS4, as>(call, all, stream)
+                                                   : launch_size<PWL_QGEMM_ROWS8, as>(call, all, stream);
 }
 
 } // namespace wgmma

@@ -192,8 +192,11 @@ __device__ void store_through_floats(const pwl_qgemm_call &call, const work &of,
         float *const from = at_once ? to + first * mma::pitch : to;
         if (!at_once)
             put_chunk(sums, first / 8, from);
-        if (threadIdx.x < min(step, rows - first))
+        if (threadIdx.x < min(step, rows - first)) {
             from[threadIdx.x * mma::pitch + mma::unit_at] = unit_of<shape>(call, m + first + threadIdx.x);
+            if (call.product.y.type == PWL_QGEMM_E4M3)
+                from[threadIdx.x * mma::pitch + mma::inverse_at] = mma::inverse_of(call, m + first + threadIdx.x);
+        }
         meet(meet_all, multiplying);
         if (first + own < rows)
             mma::store_sums<shape::exponents, at_most / 8>(

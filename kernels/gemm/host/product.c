@@ -80,6 +80,8 @@ static pwl_qgemm_status describe(const pwl_qgemm_product *product, const pwl_qge
         return status;
     if (pwl_qgemm_is_fp8(&job->product))
         return PWL_QGEMM_ERR_SCHEME;
+    if (product->y.type == PWL_QGEMM_E4M3 && product->y.dynamic) /* which takes whole rows of Y */
+        return PWL_QGEMM_ERR_TYPE;
     job->row = pwl_qgemm_row_of_x_bytes(product, panels->k);
     if (product->m > SIZE_MAX / 2 / job->row) /* what follows is far less */
         return PWL_QGEMM_ERR_SHAPE;

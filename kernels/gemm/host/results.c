@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gemm/check.h"
 #include "gemm/layout.h"
 #include "gemm/weight.h"
 
@@ -49,7 +50,7 @@ static pwl_type type_of_integers(pwl_qgemm_type type)
 
 pwl_type pwl_qgemm_values_type(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes)
 {
-    if (product->activation->gated || product->y.type < PWL_QGEMM_S8)
+    if (product->activation->gated || !pwl_qgemm_is_integer(product->y.type))
         return type_of(codes->qmin_y, codes->qmax_y);
     return type_of_integers(product->y.type);
 }
@@ -196,12 +197,7 @@ static size_t place_of(const pwl_qgemm_results *results, size_t m, size_t n)
 /* Rows of Y, of its type, from [rows][columns]. */
 static void put_rows(const pwl_qgemm_results *results, const void *y, size_t m, size_t rows, size_t n)
 {
-    const pwl_qgemm_type type = results->product->y.type;
-    const size_t halves = type == PWL_QGEMM_F16 || type == PWL_QGEMM_BF16;
-    const size_t bytes = halves                  ? sizeof(uint16_t)
-                         : type == PWL_QGEMM_F32 ? sizeof(float)
-                                                 : bytes_of(type_of_integers(type));
-    const size_t row = columns_of(results, n) * bytes;
+    const size_t bytes = pwl_qgemm_type_bytes(results->product->y.type), row = columns_of(results, n) * bytes;
     for (size_t i = 0; i < rows; i++)
         memcpy((uint8_t *)results->product->y.data + place_of(results, m + i, n) * bytes, (const uint8_t *)y + i * row,
                row);
@@ -210,20 +206,29 @@ static void put_rows(const pwl_qgemm_results *results, const void *y, size_t m, 
 /* Floats [rows][columns] in Y's type. */
 static void put_floats(const pwl_qgemm_results *results, const float *v, size_t m, size_t rows, size_t n)
 {
-    const size_t count = rows * columns_of(results, n);
-    uint16_t halves[SUMS];
-    if (results->product->y.type == PWL_QGEMM_F32) {
+    const size_t columns = columns_of(results, n), count = rows * columns;
+    elements made;
+    switch (results->product->y.type) {
+    case PWL_QGEMM_F16:
+        for (size_t i = 0; i < count; i++)
+            made.halves[i] = pwl_f16_from_f32(v[i]);
+        break;
+    case PWL_QGEMM_BF16:
+        for (size_t i = 0; i < count; i++)
+            made.halves[i] = pwl_bf16_from_f32(v[i]);
+        break;
+    case PWL_QGEMM_E4M3:
+        for (size_t i = 0; i < rows; i++) {
+            const float inverse = pwl_e4m3_inverse(results->product->y.scale[m + i]);
+            for (size_t j = i * columns; j < (i + 1) * columns; j++)
+                made.bytes[j] = pwl_e4m3_code(v[j], inverse);
+        }
+        break;
+    default:
         put_rows(results, v, m, rows, n);
         return;
     }
-    if (results->product->y.type == PWL_QGEMM_F16) {
-        for (size_t i = 0; i < count; i++)
-            halves[i] = pwl_f16_from_f32(v[i]);
-    } else {
-        for (size_t i = 0; i < count; i++)
-            halves[i] = pwl_bf16_from_f32(v[i]);
-    }
-    put_rows(results, halves, m, rows, n);
+    put_rows(results, &made, m, rows, n);
 }
 
 /* The table's values of all codes, both in the plan's types. */
@@ -262,7 +267,7 @@ static void activate_floats(const pwl_qgemm_results *results, const float *y, co
 {
     const pwl_qgemm_epilogue *const e = &results->e;
     const size_t count = rows * columns_of(results, n);
-    const int codes_alone = results->product->y.type >= PWL_QGEMM_S8;
+    const int codes_alone = pwl_qgemm_is_integer(results->product->y.type);
     const limits of_x = {e->as.of_x.zero_point, e->qmin_x, e->qmax_x};
     const limits of_y = {e->as.of_y.zero_point, results->qmin_y, results->qmax_y};
     const limits of_out = {e->as.of_out.zero_point, e->codes.min, e->codes.max};

@@ -7,10 +7,10 @@
  *
  * An activation's table is the one that pwl_cuda_upload() made, `uploaded`; what it makes of Y is bit for bit what
  * pwl_cuda_map_from_real() makes of the Y that the same kernel stores in PWL_QGEMM_F32, in INT8 what the host makes of
- * PWL_QGEMM_S32. Fastest by wgmma, mma, mma_bytes and streamk, where rows of Y are aligned to four elements, for tables
- * of up to 256 codes, and for others of 8- and 16-bit storage that round by floor or half_up; zero points up to 2^21
- * from the codes. In INT8 by wgmma_bytes, for such tables without a gate, whose Y has 8 or 16 bits, and Y without a
- * table.
+ * PWL_QGEMM_S32; so is Y in PWL_QGEMM_E4M3 what the host makes of PWL_QGEMM_F32. Fastest by wgmma, mma, mma_bytes and
+ * streamk, where rows of Y are aligned to four elements, for tables of up to 256 codes, and for others of 8- and 16-bit
+ * storage that round by floor or half_up; zero points up to 2^21 from the codes. In INT8 by wgmma_bytes, for such
+ * tables without a gate, whose Y has 8 or 16 bits, and Y without a table.
  *
  * Products are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
  * done. Weights may be read while kernels that were queued before on the stream still run, if these let the next one
@@ -34,6 +34,8 @@ extern "C" {
  * one row of floats that is in W8A8, and in W4A8 with K up to 4096.
  * FP8 and MXFP4_FP8 need K + 4 bytes for each row of floats; of E4M3 nothing, but on Hopper K bytes a row where X or
  * its rows are not aligned to 16 bytes.
+ * Y in E4M3 by dynamic scales needs 4 bytes for each element, of N up to a multiple of 4: it is stored in F32, and a
+ * second launch makes it E4M3. Y of groups has given scales alone (PWL_QGEMM_ERR_TYPE).
  * PWL_QGEMM_STREAMK needs besides, for each thread block that the device holds at a time, 64 KiB, or up to M = 32 16
  * KiB, and 4 bytes; PWL_QGEMM_SPLITK, from M = 17 on, 16 bytes for each element of Y, of N up to a multiple of 128. The
  * device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K is above 960; and
@@ -82,11 +84,11 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_combine(pwl_qgemm_type type, const
 
 /*
  * As pwl_qgemm_pack(), to the same bytes, where blocks, floats, tensors' data and codes, what belongs to rows, and
- * memory are the device's; tensors themselves, *weights and *bad are the host's. Super-blocks and formats of E4M3 are
- * packed by the host: PWL_QGEMM_ERR_FORMAT. Packing is queued on `stream`. All but that of codes looks at weights as it
- * packs them, and waits for what is found, so not while the stream is being captured; when it refuses a scale, or finds
- * that memory has no room for row exponents, memory holds no weights, but was written to: as far as weights without
- * exponents take, in PWL_QGEMM_ROWS8 and ROWS4 all of them.
+ * memory are the device's; tensors themselves, *weights and *bad are the host's. Super-blocks are packed by the host:
+ * PWL_QGEMM_ERR_FORMAT. Packing is queued on `stream`. All but that of int8's codes looks at weights, and waits for
+ * what is found, so not while the stream is being captured; when it refuses a scale, or finds that memory has no room
+ * for row exponents, memory holds no weights, but was written to: as far as weights without exponents take, in formats
+ * of rows and of E4M3 all of them.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_source source, void *memory, size_t bytes,
                                                    pwl_qgemm_weights *weights, pwl_qgemm_place *bad,

@@ -119,7 +119,7 @@ typedef enum pwl_qgemm_type {
     PWL_QGEMM_S16 = 7,
     PWL_QGEMM_U16 = 8,
     PWL_QGEMM_U32 = 9,
-    PWL_QGEMM_E4M3 = 10 /* X of FP8 and MXFP4_FP8 */
+    PWL_QGEMM_E4M3 = 10 /* X of FP8 and MXFP4_FP8; Y of every scheme but INT8 */
 } pwl_qgemm_type;
 
 /* Why a call did nothing; the values are stable. */
@@ -139,7 +139,7 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_DEPTH = 11,   /* K is above 65793 in the scheme INT8 */
     PWL_QGEMM_ERR_RANGE = 12,   /* a zero point outside the int8 range */
     PWL_QGEMM_ERR_KERNEL = 13,  /* PWL_QGEMM_KERNEL names none, see pwl/cuda_qgemm.h */
-    PWL_QGEMM_ERR_OVERLAP = 14, /* Y overlaps X, n_x, a bias or the weights */
+    PWL_QGEMM_ERR_OVERLAP = 14, /* Y or its scales overlap each other, X, n_x, t, a bias or the weights */
     PWL_QGEMM_ERR_DATA = 15,    /* a tensor's data are more or fewer bytes than its shape takes, as of a file cut off */
     PWL_QGEMM_ERR_TABLE = 16,   /* an activation's table is not safe to run, see pwl_table_check(), or was released */
     PWL_QGEMM_ERR_FIT = 17,     /* Y's type does not hold [qmin_y, qmax_y] */
@@ -338,6 +338,12 @@ typedef struct pwl_qgemm_input {
 /*
  * Y, likewise; elements between the rows are left alone. It must not overlap what is read, though rows of X may lie
  * between its own.
+ *
+ * In E4M3, Y and t_y are what the next product takes as X and t. Of y, being what would be stored in F32, the code is
+ *     E4M3(RN32(y * RN32(1 / t_y[m])))    to nearest, ties to even
+ * and -448 or 448 beyond these, of infinities too; of a NaN it is NaN (0x7f). t_y is given, or dynamic: that of row m
+ * is then RN32(amax / 448) of its finite y, at least 2^-126, so that Y and t_y are what pwl_qgemm_quantise_e4m3() makes
+ * of Y in F32. It may not overlap anything else.
  */
 typedef struct pwl_qgemm_output {
     void *data;
@@ -345,6 +351,8 @@ typedef struct pwl_qgemm_output {
     pwl_qgemm_type type;
     int32_t zero_point; /* S8: z_y, -128 to 127 */
     int32_t n_y;        /* S8 */
+    float *scale;       /* E4M3: t_y, [M], read; or written, where it is */
+    int32_t dynamic;    /* 1, else 0 */
 } pwl_qgemm_output;
 
 struct pwl_cuda_table; /* of pwl/cuda.h */
@@ -357,7 +365,7 @@ struct pwl_cuda_table; /* of pwl/cuda.h */
  *   INT8     q = code of v * 2^-(n_w + n_x) by of_x, v being what would be stored in S32; of_x.scale is a power of two
  *
  *   Y = table(q) in a type of integers, which must hold [qmin_y, qmax_y]; or, but in INT8, the real number of table(q)
- *   by of_y, in F32, or from there rounded once more to F16 or BF16
+ *   by of_y, in F32, or from there rounded once more to F16, BF16 or E4M3
  *
  * Gated, of weights packed as pwl_qgemm_of_pair() says: y or v of gate and up make one element, so Y has N / 2 columns,
  * and bias[N / 2] is the gate's:
@@ -399,8 +407,8 @@ typedef struct pwl_qgemm_product {
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product);
 
 /*
- * Y by the formulas above on the host, sums in double (INT8: integers), rounded once, with an activation to fp32. For
- * checks, not for speed.
+ * Y by the formulas above on the host, sums in double (INT8: integers), rounded once, with an activation and for E4M3
+ * to fp32. For checks, not for speed: a dynamic scale takes twice the time.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product);
 

@@ -10,7 +10,8 @@
  *   pwl_qgemm_workspace(&product, &panels, &bytes);
  *   pwl_qgemm(&product, &panels, workspace, bytes);
  *
- * The product's own `weights` are not looked at: panels take their place. It has all schemes.
+ * The product's own `weights` are not looked at: panels take their place. It has all schemes but for FP8's, and Y in
+ * E4M3 by given scales (PWL_QGEMM_ERR_TYPE where they are dynamic).
  *
  * Bits are the same on every processor, whatever its instructions, the number of threads and the shape: INT8 is exact,
  * and A8 is added with the block index b ascending, each operation rounded to fp32 by itself:
@@ -64,8 +65,8 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_arrange(const pwl_qgemm_weights *packed
 
 /*
  * *bytes = what the product wants of a workspace, for X as it is multiplied and an activation's plan: K / 32 * 40 bytes
- * a row of X; 4 in INT8, 4 K + 64 in A16. Returns what is wrong with the product, as the functions below do; reads nothing but the
- * descriptions and the table.
+ * a row of X; 4 in INT8, 4 K + 64 in A16. Returns what is wrong with the product, as the functions below do; reads
+ * nothing but the descriptions and the table.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_workspace(const pwl_qgemm_product *product, const pwl_qgemm_panels *panels,
                                                    size_t *bytes);

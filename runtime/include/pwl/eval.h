@@ -10,7 +10,20 @@
 #include "fixed.h"
 #include "pwl.h"
 
-/* Element i of an array of signed integers of 8 << log2_bytes bits. */
+/* Element i of a table's array, of signed integers of 8 << log2_bytes bits. */
+#ifdef PWL_TABLES_IN_FLASH
+PWL_FN int64_t pwl_element(const void *array, int log2_bytes, int32_t i)
+{
+    const char *const at = (const char *)array + ((size_t)i << log2_bytes);
+    if (log2_bytes == 0)
+        return (int8_t)pgm_read_byte(at);
+    if (log2_bytes == 1)
+        return (int16_t)pgm_read_word(at);
+    if (log2_bytes == 2)
+        return (int32_t)pgm_read_dword(at);
+    return (int64_t)((uint64_t)pgm_read_dword(at + 4) << 32 | pgm_read_dword(at));
+}
+#else
 PWL_FN int64_t pwl_element(const void *array, int log2_bytes, int32_t i)
 {
     if (log2_bytes == 0)
@@ -21,6 +34,7 @@ PWL_FN int64_t pwl_element(const void *array, int log2_bytes, int32_t i)
         return ((const int32_t *)array)[i];
     return ((const int64_t *)array)[i];
 }
+#endif
 
 /* The table's storage, as far as the build leaves a choice. */
 PWL_FN int pwl_storage_of(const pwl_table *table)
@@ -47,6 +61,11 @@ PWL_FN int64_t pwl_element_start(const pwl_table *table, int32_t i)
 PWL_FN int32_t pwl_element_slope(const pwl_table *table, int32_t i)
 {
     return (int32_t)pwl_element(table->q_b, pwl_storage_of(table), i);
+}
+
+PWL_FN int pwl_element_shift(const pwl_table *table, int32_t i)
+{
+    return (int)pwl_element(table->n, 0, i);
 }
 
 /* term_c and y are stored twice as wide as q_b, a bias as wide as the accumulator: they differ for INT8 alone. */
@@ -95,9 +114,9 @@ PWL_FN int64_t pwl_eval_unclamped_inline(const pwl_table *table, int64_t q_x)
     const int64_t offset = pwl_element_offset(table, i);
     int64_t raw;
     if (pwl_storage_of(table) == PWL_INT32)
-        raw = pwl_line64(table->form, table->rounding, q_b, X, table->n[i], offset);
+        raw = pwl_line64(table->form, table->rounding, q_b, X, pwl_element_shift(table, i), offset);
     else
-        raw = pwl_line32(table->form, table->rounding, q_b, (int32_t)X, table->n[i], (int32_t)offset);
+        raw = pwl_line32(table->form, table->rounding, q_b, (int32_t)X, pwl_element_shift(table, i), (int32_t)offset);
     return at.mirrored ? table->fold_sum - raw : raw;
 }
 

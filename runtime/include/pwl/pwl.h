@@ -28,11 +28,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * On AVR, -DPWL_TABLES_IN_FLASH has the library, and all that includes eval.h, read the arrays of every table from
+ * flash, from its first 64 KiB, where PROGMEM places them (`pwlc emit --attribute PROGMEM`). pwl_table itself lies in
+ * RAM.
+ */
+#ifdef PWL_TABLES_IN_FLASH
+#include <avr/pgmspace.h>
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define PWL_TABLE_VERSION 1   /* layout and meaning of pwl_table */
+#define PWL_TABLE_VERSION 1 /* layout and meaning of pwl_table */
 #define PWL_MAX_SEGMENTS 4096
 
 /*
@@ -66,28 +75,28 @@ extern "C" {
 /* Why a table is not safe to run; the values are stable. */
 typedef enum pwl_status {
     PWL_OK = 0,
-    PWL_ERR_NULL = 1,       /* a null pointer */
-    PWL_ERR_VERSION = 2,    /* version is not PWL_TABLE_VERSION */
-    PWL_ERR_FIELD = 3,      /* storage, form, rounding or flags outside their range, or fold_sum without fold */
-    PWL_ERR_SEGMENTS = 4,   /* segments outside 1..PWL_MAX_SEGMENTS */
-    PWL_ERR_RANGE_X = 5,    /* qmin_x > qmax_x, or wider than the storage case holds */
-    PWL_ERR_RANGE_Y = 6,    /* qmin_y > qmax_y, or wider than the storage case holds */
-    PWL_ERR_ZERO_POINT = 7, /* zp_x, or q_x - zp_x, leaves its type */
-    PWL_ERR_START = 8,      /* starts not ascending, the first not qmin_x (zp_x when folded), or one no code reaches */
-    PWL_ERR_SHIFT = 9,      /* n outside -31..31 (32-bit accumulator) or -63..63 (64-bit) */
-    PWL_ERR_OFFSET = 10,    /* term_c or y needs more than its 48 valid bits */
-    PWL_ERR_PRODUCT = 11,   /* q_b * X leaves the accumulator */
-    PWL_ERR_BIAS = 12,      /* product + bias leaves the accumulator */
-    PWL_ERR_ROUNDING = 13,  /* the rounding addend 2^(n-1) leaves the accumulator */
-    PWL_ERR_LEFT_SHIFT = 14,/* a left shift leaves the accumulator */
-    PWL_ERR_SUM = 15,       /* shifted value + term_c or y leaves the accumulator */
-    PWL_ERR_FOLD = 16,      /* zp_x outside [qmin_x, qmax_x], or fold_sum or fold_sum - raw leaves the accumulator */
-    PWL_ERR_REDUCTION = 17, /* of <pwl/reduce.h>: a field outside its range, or a folded core */
-    PWL_ERR_REDUCED_CODE = 18, /* (q_x - zp_x) * factor needs more than 63 bits */
+    PWL_ERR_NULL = 1,        /* a null pointer */
+    PWL_ERR_VERSION = 2,     /* version is not PWL_TABLE_VERSION */
+    PWL_ERR_FIELD = 3,       /* storage, form, rounding or flags outside their range, or fold_sum without fold */
+    PWL_ERR_SEGMENTS = 4,    /* segments outside 1..PWL_MAX_SEGMENTS */
+    PWL_ERR_RANGE_X = 5,     /* qmin_x > qmax_x, or wider than the storage case holds */
+    PWL_ERR_RANGE_Y = 6,     /* qmin_y > qmax_y, or wider than the storage case holds */
+    PWL_ERR_ZERO_POINT = 7,  /* zp_x, or q_x - zp_x, leaves its type */
+    PWL_ERR_START = 8,       /* starts not ascending, the first not qmin_x (zp_x when folded), or one no code reaches */
+    PWL_ERR_SHIFT = 9,       /* n outside -31..31 (32-bit accumulator) or -63..63 (64-bit) */
+    PWL_ERR_OFFSET = 10,     /* term_c or y needs more than its 48 valid bits */
+    PWL_ERR_PRODUCT = 11,    /* q_b * X leaves the accumulator */
+    PWL_ERR_BIAS = 12,       /* product + bias leaves the accumulator */
+    PWL_ERR_ROUNDING = 13,   /* the rounding addend 2^(n-1) leaves the accumulator */
+    PWL_ERR_LEFT_SHIFT = 14, /* a left shift leaves the accumulator */
+    PWL_ERR_SUM = 15,        /* shifted value + term_c or y leaves the accumulator */
+    PWL_ERR_FOLD = 16,       /* zp_x outside [qmin_x, qmax_x], or fold_sum or fold_sum - raw leaves the accumulator */
+    PWL_ERR_REDUCTION = 17,  /* of <pwl/reduce.h>: a field outside its range, or a folded core */
+    PWL_ERR_REDUCED_CODE = 18,  /* (q_x - zp_x) * factor needs more than 63 bits */
     PWL_ERR_REDUCED_VALUE = 19, /* the core's value, or r * addend, needs more than 61 bits */
-    PWL_ERR_ROW = 20,       /* of <pwl/rows.h>: the length of a row, or a sum over it, is too large */
-    PWL_ERR_CORE = 21,      /* the core gives what is no reciprocal, or no reciprocal root */
-    PWL_ERR_CONSTANT = 22   /* a constant, or an entry of a table, is outside its range */
+    PWL_ERR_ROW = 20,           /* of <pwl/rows.h>: the length of a row, or a sum over it, is too large */
+    PWL_ERR_CORE = 21,          /* the core gives what is no reciprocal, or no reciprocal root */
+    PWL_ERR_CONSTANT = 22       /* a constant, or an entry of a table, is outside its range */
 } pwl_status;
 
 /* Storage case: element types of the arrays and the accumulator.
@@ -99,39 +108,34 @@ typedef enum pwl_storage { PWL_INT8 = 0, PWL_INT16 = 1, PWL_INT32 = 2 } pwl_stor
 typedef enum pwl_form { PWL_ABSOLUTE = 0, PWL_BIASED = 1, PWL_ANCHORED = 2 } pwl_form;
 
 /* Rounding of the right shift: to minus infinity; to nearest with ties up, away from zero, to even. */
-typedef enum pwl_rounding {
-    PWL_FLOOR = 0,
-    PWL_HALF_UP = 1,
-    PWL_HALF_AWAY = 2,
-    PWL_HALF_EVEN = 3
-} pwl_rounding;
+typedef enum pwl_rounding { PWL_FLOOR = 0, PWL_HALF_UP = 1, PWL_HALF_AWAY = 2, PWL_HALF_EVEN = 3 } pwl_rounding;
 
 #define PWL_FLAG_UNSIGNED_X 1u /* start holds unsigned elements */
 #define PWL_FLAG_FOLD 2u       /* codes below zp_x are mirrored, see above */
 
 /* A table: four arrays of `segments` elements and the constants they share. Can live in ROM. */
 typedef struct pwl_table {
-    uint8_t version;     /* PWL_TABLE_VERSION */
-    uint8_t storage;     /* pwl_storage */
-    uint8_t form;        /* pwl_form */
-    uint8_t rounding;    /* pwl_rounding */
-    uint16_t flags;      /* PWL_FLAG_* */
-    uint16_t segments;   /* 1..PWL_MAX_SEGMENTS */
-    const void *start;   /* first code of each segment, ascending */
-    const void *q_b;     /* slopes */
-    const int8_t *n;     /* n_BX_total: right shift, negative is left */
-    const void *offset;  /* term_c, bias or y, by form */
-    int64_t zp_x;        /* int16, int32 or int64 range by storage case */
+    uint8_t version;    /* PWL_TABLE_VERSION */
+    uint8_t storage;    /* pwl_storage */
+    uint8_t form;       /* pwl_form */
+    uint8_t rounding;   /* pwl_rounding */
+    uint16_t flags;     /* PWL_FLAG_* */
+    uint16_t segments;  /* 1..PWL_MAX_SEGMENTS */
+    const void *start;  /* first code of each segment, ascending */
+    const void *q_b;    /* slopes */
+    const int8_t *n;    /* n_BX_total: right shift, negative is left */
+    const void *offset; /* term_c, bias or y, by form */
+    int64_t zp_x;       /* int16, int32 or int64 range by storage case */
     int64_t qmin_x, qmax_x;
     int64_t qmin_y, qmax_y;
-    int64_t fold_sum;    /* 0 without PWL_FLAG_FOLD */
+    int64_t fold_sum; /* 0 without PWL_FLAG_FOLD */
 } pwl_table;
 
 /* What the proof found; filled by pwl_table_check(). */
 typedef struct pwl_proof {
     pwl_status status;
-    int32_t segment;   /* segment that fails, -1 when the failure is not of one segment */
-    int32_t acc_bits;  /* smallest two's complement accumulator that holds every intermediate value; 0 unless PWL_OK */
+    int32_t segment;  /* segment that fails, -1 when the failure is not of one segment */
+    int32_t acc_bits; /* smallest two's complement accumulator that holds every intermediate value; 0 unless PWL_OK */
 } pwl_proof;
 
 /* PWL_ABI_VERSION of the library that runs, for those who load it without its headers or do not trust the loader. */
@@ -172,20 +176,22 @@ PWL_API int pwl_fits(const pwl_table *table, pwl_type out);
  * with all that is called, at most 28 KiB of it. On 32-bit processors, and for shorter arrays, at most 1 KiB. A library
  * built with -DPWL_MAP_STACK=0 makes none. Who maps by one table again and again, a plan that is kept serves better.
  */
-#define PWL_MAP_TYPES(F) \
-    F(s8, int8_t, INT8_MIN, INT8_MAX) F(u8, uint8_t, 0, UINT8_MAX) \
-    F(s16, int16_t, INT16_MIN, INT16_MAX) F(u16, uint16_t, 0, UINT16_MAX) \
-    F(s32, int32_t, INT32_MIN, INT32_MAX) F(u32, uint32_t, 0, UINT32_MAX)
+#define PWL_MAP_TYPES(F)                                                                                               \
+    F(s8, int8_t, INT8_MIN, INT8_MAX)                                                                                  \
+    F(u8, uint8_t, 0, UINT8_MAX) F(s16, int16_t, INT16_MIN, INT16_MAX) F(u16, uint16_t, 0, UINT16_MAX)                 \
+        F(s32, int32_t, INT32_MIN, INT32_MAX) F(u32, uint32_t, 0, UINT32_MAX)
 
 /* Every pair of an input and an output type: F(in, in_t, out, out_t). */
-#define PWL_MAP_PAIRS_FROM(F, in, in_t) \
-    F(in, in_t, s8, int8_t) F(in, in_t, u8, uint8_t) F(in, in_t, s16, int16_t) \
-    F(in, in_t, u16, uint16_t) F(in, in_t, s32, int32_t) F(in, in_t, u32, uint32_t)
-#define PWL_MAP_PAIRS(F) \
-    PWL_MAP_PAIRS_FROM(F, s8, int8_t) PWL_MAP_PAIRS_FROM(F, u8, uint8_t) PWL_MAP_PAIRS_FROM(F, s16, int16_t) \
-    PWL_MAP_PAIRS_FROM(F, u16, uint16_t) PWL_MAP_PAIRS_FROM(F, s32, int32_t) PWL_MAP_PAIRS_FROM(F, u32, uint32_t)
+#define PWL_MAP_PAIRS_FROM(F, in, in_t)                                                                                \
+    F(in, in_t, s8, int8_t)                                                                                            \
+    F(in, in_t, u8, uint8_t) F(in, in_t, s16, int16_t) F(in, in_t, u16, uint16_t) F(in, in_t, s32, int32_t)            \
+        F(in, in_t, u32, uint32_t)
+#define PWL_MAP_PAIRS(F)                                                                                               \
+    PWL_MAP_PAIRS_FROM(F, s8, int8_t)                                                                                  \
+    PWL_MAP_PAIRS_FROM(F, u8, uint8_t) PWL_MAP_PAIRS_FROM(F, s16, int16_t) PWL_MAP_PAIRS_FROM(F, u16, uint16_t)        \
+        PWL_MAP_PAIRS_FROM(F, s32, int32_t) PWL_MAP_PAIRS_FROM(F, u32, uint32_t)
 
-#define PWL_DECLARE_MAP(in, in_t, out, out_t) \
+#define PWL_DECLARE_MAP(in, in_t, out, out_t)                                                                          \
     PWL_API void pwl_map_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count);
 PWL_MAP_PAIRS(PWL_DECLARE_MAP)
 #undef PWL_DECLARE_MAP

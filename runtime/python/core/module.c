@@ -23,6 +23,7 @@ static PyMethodDef methods[] = {
     {"qgemm_bytes", qgemm_bytes, METH_VARARGS, NULL},
     {"qgemm_pack", qgemm_pack, METH_VARARGS, NULL},
     {"qgemm_unpack", qgemm_unpack, METH_VARARGS, NULL},
+    {"qgemm_unpack_s8", qgemm_unpack_s8, METH_VARARGS, NULL},
     {"qgemm_dequantise", qgemm_dequantise, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

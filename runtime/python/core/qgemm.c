@@ -54,19 +54,23 @@ PyObject *qgemm_pack(PyObject *module, PyObject *arguments)
     int format, rule;
     unsigned int type;
     Py_ssize_t n, k;
-    Py_buffer data, memory;
+    Py_buffer data, up = {0}, memory;
     pwl_qgemm_weights weights;
     pwl_qgemm_place bad;
     pwl_qgemm_status status;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "iiInny*w*", &format, &rule, &type, &n, &k, &data, &memory))
+    if (!PyArg_ParseTuple(arguments, "iiInny*w*|y*", &format, &rule, &type, &n, &k, &data, &memory, &up))
         return NULL;
     const pwl_qgemm_tensor tensor = {type, {(uint64_t)k, (uint64_t)n, 1, 1}, data.buf, (size_t)data.len};
-    Py_BEGIN_ALLOW_THREADS status =
-        pwl_qgemm_pack(pwl_qgemm_of_tensor((pwl_qgemm_format)format, (pwl_rule)rule, &tensor), memory.buf,
-                       (size_t)memory.len, &weights, &bad);
+    const pwl_qgemm_tensor other = {type, {(uint64_t)k, (uint64_t)n, 1, 1}, up.buf, (size_t)up.len};
+    pwl_qgemm_source source = pwl_qgemm_of_tensor((pwl_qgemm_format)format, (pwl_rule)rule, &tensor);
+    if (up.obj)
+        source = pwl_qgemm_of_pair(source, pwl_qgemm_of_tensor((pwl_qgemm_format)format, (pwl_rule)rule, &other));
+    Py_BEGIN_ALLOW_THREADS status = pwl_qgemm_pack(source, memory.buf, (size_t)memory.len, &weights, &bad);
     Py_END_ALLOW_THREADS PyBuffer_Release(&data);
     PyBuffer_Release(&memory);
+    if (up.obj)
+        PyBuffer_Release(&up);
     if (status == PWL_QGEMM_ERR_SCALE)
         return PyErr_Format(imported_error, "row %zu, columns %zu to %zu: %s", bad.row, bad.block * PWL_BLOCK,
                             bad.block * PWL_BLOCK + PWL_BLOCK - 1, pwl_qgemm_status_text(status));
@@ -92,6 +96,28 @@ PyObject *qgemm_unpack(PyObject *module, PyObject *arguments)
     }
     PyBuffer_Release(&memory);
     PyBuffer_Release(&blocks);
+    if (status)
+        return fail(status);
+    Py_RETURN_NONE;
+}
+
+PyObject *qgemm_unpack_s8(PyObject *module, PyObject *arguments)
+{
+    int format;
+    Py_ssize_t n, k, bytes;
+    Py_buffer memory, q, n_w;
+    pwl_qgemm_status status = PWL_QGEMM_ERR_SPACE;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "innny*w*w*", &format, &n, &k, &bytes, &memory, &q, &n_w))
+        return NULL;
+    const pwl_qgemm_weights weights = {memory.buf, (size_t)n, (size_t)k, (size_t)bytes, (pwl_qgemm_format)format, 1};
+    if (bytes >= 0 && bytes <= memory.len && n > 0 && k > 0 && n <= n_w.len && k <= q.len / n) {
+        Py_BEGIN_ALLOW_THREADS status = pwl_qgemm_unpack_s8(&weights, q.buf, n_w.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&memory);
+    PyBuffer_Release(&q);
+    PyBuffer_Release(&n_w);
     if (status)
         return fail(status);
     Py_RETURN_NONE;
@@ -158,21 +184,42 @@ static void *pointer(unsigned long long address)
     return (void *)(uintptr_t)address;
 }
 
+/* Of (table, uploaded, scale_x, zp_x, scale_y, zp_y, gated, bias_up, up_limit, up_plus, scale_up, zp_up, scale_out,
+ * zp_out), of which bias_up is an address like the first two. */
+static int parse_activation(PyObject *from, pwl_qgemm_activation *as)
+{
+    unsigned long long table, uploaded, bias_up;
+    long long zeros[4];
+    int gated;
+    if (!PyArg_ParseTuple(from, "KKfLfLpKfffLfL", &table, &uploaded, &as->of_x.scale, &zeros[0], &as->of_y.scale,
+                          &zeros[1], &gated, &bias_up, &as->up_limit, &as->up_plus, &as->of_up.scale, &zeros[2],
+                          &as->of_out.scale, &zeros[3]))
+        return -1;
+    as->table = pointer(table);
+    as->uploaded = pointer(uploaded);
+    as->bias_up = pointer(bias_up);
+    as->gated = gated;
+    as->of_x.zero_point = zeros[0];
+    as->of_y.zero_point = zeros[1];
+    as->of_up.zero_point = zeros[2];
+    as->of_out.zero_point = zeros[3];
+    return 0;
+}
+
 /*
- * Product(functions, scheme, weights, bias, activation, keep): functions are None, or the addresses of those of
- * product_object; weights are (format, n, k, bytes, row_data, address); bias is an address; activation is None or
- * (table, uploaded, scale_x, zp_x, scale_y, zp_y), addresses first.
+ * Product(functions, scheme, weights, bias, activation, integers, keep): functions are None, or the addresses of those
+ * of product_object; weights are (format, n, k, bytes, row_data, address); bias is an address; activation is None or
+ * what parse_activation() takes; integers are z, n_y and z_y of INT8.
  */
 static PyObject *product_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     PyObject *functions, *weights, *activation, *keep, *made;
     unsigned long long bias, addresses[3] = {0};
-    long long zeros[2];
-    int scheme, format, row_data;
+    int scheme, format, row_data, zero_x, n_y, zero_y;
     Py_ssize_t n, k, bytes;
     (void)keywords;
-    if (!PyArg_ParseTuple(arguments, "OiO!KOO", &functions, &scheme, &PyTuple_Type, &weights, &bias, &activation,
-                          &keep) ||
+    if (!PyArg_ParseTuple(arguments, "OiO!KO(iii)O", &functions, &scheme, &PyTuple_Type, &weights, &bias, &activation,
+                          &zero_x, &n_y, &zero_y, &keep) ||
         !PyArg_ParseTuple(weights, "innniK", &format, &n, &k, &bytes, &row_data, &addresses[0]))
         return NULL;
     made = PyType_GenericAlloc(type, 0); /* all zero */
@@ -184,16 +231,13 @@ static PyObject *product_new(PyTypeObject *type, PyObject *arguments, PyObject *
     self->product.scheme = (pwl_qgemm_scheme)scheme;
     self->product.weights = &self->weights;
     self->product.bias = pointer(bias);
+    self->product.x.zero_point = zero_x;
+    self->product.y.n_y = n_y;
+    self->product.y.zero_point = zero_y;
     if (activation != Py_None) {
-        pwl_qgemm_activation *const as = &self->activation;
-        if (!PyArg_ParseTuple(activation, "KKfLfL", &addresses[0], &addresses[1], &as->of_x.scale, &zeros[0],
-                              &as->of_y.scale, &zeros[1]))
+        if (parse_activation(activation, &self->activation))
             goto fail;
-        as->table = pointer(addresses[0]);
-        as->uploaded = pointer(addresses[1]);
-        as->of_x.zero_point = zeros[0];
-        as->of_y.zero_point = zeros[1];
-        self->product.activation = as;
+        self->product.activation = &self->activation;
     }
     if (functions != Py_None) {
         if (!PyArg_ParseTuple(functions, "KKK", &addresses[0], &addresses[1], &addresses[2]))
@@ -218,25 +262,31 @@ static void product_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* The arrays of a call: m, then of X and of Y address, stride and type; whatever else `format` says follows. */
-#define ARRAYS "nKniKni"
+/* The arrays of a call: m, then of X and of Y address, stride and type, and the address of n_x; whatever else `format`
+ * says follows. */
+#define ARRAYS "nKniKniK"
 
 static void set_arrays(pwl_qgemm_product *product, Py_ssize_t m, unsigned long long x, Py_ssize_t x_stride, int x_type,
-                       unsigned long long y, Py_ssize_t y_stride, int y_type)
+                       unsigned long long y, Py_ssize_t y_stride, int y_type, unsigned long long n_x)
 {
     product->m = (size_t)m;
-    product->x = (pwl_qgemm_input){pointer(x), (size_t)x_stride, (pwl_qgemm_type)x_type, 0, NULL, NULL};
-    product->y = (pwl_qgemm_output){pointer(y), (size_t)y_stride, (pwl_qgemm_type)y_type, 0, 0};
+    product->x.data = pointer(x);
+    product->x.stride = (size_t)x_stride;
+    product->x.type = (pwl_qgemm_type)x_type;
+    product->x.n_x = pointer(n_x);
+    product->y.data = pointer(y);
+    product->y.stride = (size_t)y_stride;
+    product->y.type = (pwl_qgemm_type)y_type;
 }
 
 static int parse_arrays(PyObject *arguments, const char *format, pwl_qgemm_product *product, void *a, void *b, void *c)
 {
     Py_ssize_t m, x_stride, y_stride;
-    unsigned long long x, y;
+    unsigned long long x, y, n_x;
     int x_type, y_type;
-    if (!PyArg_ParseTuple(arguments, format, &m, &x, &x_stride, &x_type, &y, &y_stride, &y_type, a, b, c))
+    if (!PyArg_ParseTuple(arguments, format, &m, &x, &x_stride, &x_type, &y, &y_stride, &y_type, &n_x, a, b, c))
         return -1;
-    set_arrays(product, m, x, x_stride, x_type, y, y_stride, y_type);
+    set_arrays(product, m, x, x_stride, x_type, y, y_stride, y_type, n_x);
     return 0;
 }
 
@@ -301,13 +351,13 @@ static PyObject *multiply_part(PyObject *object, PyObject *arguments, part_funct
     const product_object *const self = (product_object *)object;
     pwl_qgemm_product product = self->product;
     Py_ssize_t m, x_stride, y_stride, bytes, first, count;
-    unsigned long long x, y, memory;
+    unsigned long long x, y, n_x, memory;
     int x_type, y_type;
     pwl_qgemm_status status;
-    if (!PyArg_ParseTuple(arguments, ARRAYS "Knnn", &m, &x, &x_stride, &x_type, &y, &y_stride, &y_type, &memory, &bytes,
-                          &first, &count))
+    if (!PyArg_ParseTuple(arguments, ARRAYS "Knnn", &m, &x, &x_stride, &x_type, &y, &y_stride, &y_type, &n_x, &memory,
+                          &bytes, &first, &count))
         return NULL;
-    set_arrays(&product, m, x, x_stride, x_type, y, y_stride, y_type);
+    set_arrays(&product, m, x, x_stride, x_type, y, y_stride, y_type, n_x);
     Py_BEGIN_ALLOW_THREADS status =
         compute(&product, &self->panels, (size_t)first, (size_t)count, pointer(memory), (size_t)bytes);
     Py_END_ALLOW_THREADS if (status) return fail(status);
@@ -376,15 +426,17 @@ static PyObject *product_call(PyObject *object, PyObject *arguments, PyObject *k
     return multiply(self, &self->product, self->memory, self->bytes, self->stream);
 }
 
-/* at(x, y, workspace, stream): what a bound product computes, of arrays and with a workspace at other addresses. */
+/* at(x, y, workspace, stream, n_x): what a bound product computes, of arrays and with a workspace at other addresses;
+ * n_x may be left out where there is none. */
 static PyObject *product_at(PyObject *object, PyObject *arguments)
 {
     const product_object *const self = (product_object *)object;
     pwl_qgemm_product product = self->product;
-    unsigned long long x, y, memory, stream;
-    if (!PyArg_ParseTuple(arguments, "KKKK", &x, &y, &memory, &stream))
+    unsigned long long x, y, memory, stream, n_x = 0;
+    if (!PyArg_ParseTuple(arguments, "KKKK|K", &x, &y, &memory, &stream, &n_x))
         return NULL;
     product.x.data = pointer(x);
+    product.x.n_x = pointer(n_x);
     product.y.data = pointer(y);
     return multiply(self, &product, pointer(memory), self->bytes, pointer(stream));
 }

@@ -12,12 +12,15 @@
  * Of Python, formats, rules and types of tensors by their numbers in C:
  *   qgemm_bytes(format, n, k)                                          what packed weights take at most
  *   qgemm_pack(format, rule, type, n, k, data, memory)                 (bytes, row_data) of what it packs into memory
+ *   qgemm_pack(format, rule, type, n, k, data, memory, up)             of a pair, n rows each
+ *   qgemm_unpack_s8(format, n, k, bytes, memory, q_w, n_w)
  *   qgemm_unpack(format, n, k, bytes, row_data, memory, blocks)
  *   qgemm_dequantise(format, n, k, blocks, reals)
  */
 PyObject *qgemm_bytes(PyObject *module, PyObject *arguments);
 PyObject *qgemm_pack(PyObject *module, PyObject *arguments);
 PyObject *qgemm_unpack(PyObject *module, PyObject *arguments);
+PyObject *qgemm_unpack_s8(PyObject *module, PyObject *arguments);
 PyObject *qgemm_dequantise(PyObject *module, PyObject *arguments);
 
 /* Makes the type; 0 or -1. */

@@ -191,8 +191,91 @@ static PyObject *row_run(PyObject *self, PyObject *arguments)
     return array_put_pair(failed, y_object, &x, &y);
 }
 
+/* What pwl_softmax_weigh() reads and writes. */
+typedef struct weighed {
+    array x, v, sums, mask;
+    bool has_mask;
+    Py_ssize_t length, rows, channels;
+} weighed;
+
+/* Whether the arrays are what the operator takes: v of one row of channels for each place, which all rows share. */
+static int check_weighed(const row_object *row, weighed *of)
+{
+    const Py_ssize_t x_bytes = row->is_norm ? -1 : array_flat_bytes(&of->x, row->softmax.in);
+    const Py_ssize_t v_bytes = of->v.element <= PWL_U16 ? array_flat_bytes(&of->v, of->v.element) : -1;
+    const Py_ssize_t s_bytes = array_flat_bytes(&of->sums, PWL_S32), places = x_bytes / of->x.buffer.itemsize;
+    const Py_ssize_t values = v_bytes / of->v.buffer.itemsize, length = of->length;
+    if (x_bytes >= 0 && v_bytes >= 0 && s_bytes >= 0 && length >= 1 && length <= (Py_ssize_t)row->softmax.longest &&
+        places % length == 0 && values % length == 0) {
+        of->rows = places / length;
+        of->channels = values / length;
+        if (s_bytes / 4 == of->rows * of->channels && (!of->has_mask || array_flat_bytes(&of->mask, PWL_U8) == places ||
+                                                       array_flat_bytes(&of->mask, PWL_U8) == length))
+            return 0;
+    }
+    PyErr_SetString(imported_error, "rows, values or sums of other types, another size or layout");
+    return -1;
+}
+
+static int weigh(const row_object *row, weighed *of, int64_t zero_point, bool is_causal, Py_ssize_t first)
+{
+    if (check_weighed(row, of))
+        return -1;
+    const pwl_rows rows = {.x = of->x.buffer.buf,
+                           .count = (size_t)of->rows,
+                           .length = (size_t)of->length,
+                           .mask = of->has_mask ? of->mask.buffer.buf : NULL,
+                           .mask_stride = of->has_mask && of->mask.buffer.len != of->length ? (size_t)of->length : 0,
+                           .is_causal = is_causal,
+                           .first = first > 0 ? (size_t)first : 0};
+    const pwl_row_values values = {of->v.buffer.buf, (uint8_t)of->v.element, zero_point, (size_t)of->channels,
+                                   (size_t)of->channels};
+    const pwl_status status = pwl_row_values_check(&values);
+    if (status != PWL_OK) {
+        PyErr_Format(imported_error, "values: %s", pwl_status_text(status));
+        return -1;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    pwl_softmax_weigh(&row->softmax, &rows, &values, of->sums.buffer.buf);
+    Py_END_ALLOW_THREADS;
+    return 0;
+}
+
+/* weigh(x, v, zero_point, sums, length, mask, causal, first): rows of x and the values v of their places, codes of 8 or
+ * 16 bits, to s32; the others as run() has them. */
+static PyObject *row_weigh(PyObject *self, PyObject *arguments)
+{
+    PyObject *x_object, *v_object, *sums_object, *mask_object;
+    long long zero_point;
+    Py_ssize_t first;
+    int is_causal, failed = -1;
+    weighed of = {.rows = 0};
+    if (!PyArg_ParseTuple(arguments, "OOLOnOpn", &x_object, &v_object, &zero_point, &sums_object, &of.length,
+                          &mask_object, &is_causal, &first) ||
+        array_get(x_object, false, &of.x))
+        return NULL;
+    of.has_mask = mask_object != Py_None;
+    if (array_get(v_object, false, &of.v) == 0) {
+        if (array_get(sums_object, true, &of.sums) == 0) {
+            if (!of.has_mask || array_get(mask_object, false, &of.mask) == 0) {
+                failed = weigh((row_object *)self, &of, zero_point, is_causal, first);
+                if (of.has_mask)
+                    PyBuffer_Release(&of.mask.buffer);
+            }
+            PyBuffer_Release(&of.sums.buffer);
+        }
+        PyBuffer_Release(&of.v.buffer);
+    }
+    PyBuffer_Release(&of.x.buffer);
+    if (failed)
+        return NULL;
+    Py_INCREF(sums_object);
+    return sums_object;
+}
+
 static PyMethodDef methods[] = {
     {"_run", row_run, METH_VARARGS, NULL},
+    {"_weigh", row_weigh, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

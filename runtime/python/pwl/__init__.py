@@ -22,11 +22,13 @@ from .codes import Type
 from .elements import ElementOperator, add, requantise
 from .errors import Error, MissingError, ToolError
 from .fit import emit, export, fit, import_table
+from .operators import load_operator
 from .program import pwlc
-from .rows import RowOperator, l2norm, layernorm, load_operator, log_softmax, rmsnorm, softmax
+from .rows import RowOperator, l2norm, layernorm, log_softmax, rmsnorm, softmax
 from .table import LEVELS_ALL, Certificate, Plan, Table, load
+from .weighted import WeighOperator, weigh
 
-__all__ = ["LEVELS_ALL", "Certificate", "ElementOperator", "Error", "MissingError", "OperatorCertificate", "Plan",
-           "RowOperator", "Table", "ToolError", "Type", "__version__", "add", "calibration", "emit", "export", "fit", "flags",
-           "gguf", "import_table", "l2norm", "layernorm", "levels", "load", "load_operator", "log_softmax", "network", "pwlc", "qgemm",
-           "requantise", "rmsnorm", "softmax"]
+__all__ = ["Certificate", "ElementOperator", "Error", "LEVELS_ALL", "MissingError", "OperatorCertificate", "Plan",
+           "RowOperator", "Table", "ToolError", "Type", "WeighOperator", "__version__", "add", "calibration", "emit",
+           "export", "fit", "flags", "gguf", "import_table", "l2norm", "layernorm", "levels", "load", "load_operator",
+           "log_softmax", "network", "pwlc", "qgemm", "requantise", "rmsnorm", "softmax", "weigh"]

@@ -22,6 +22,7 @@ class OperatorCertificate:
     root_lsb: Optional[float] = None
     gamma_lsb: Optional[float] = None
     rest_lsb: Optional[float] = None
+    sum_lsb: Optional[float] = None
     factor_lsb: Optional[float] = None
     delta0: Optional[float] = None
     delta: Optional[float] = None

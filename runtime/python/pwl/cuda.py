@@ -302,11 +302,14 @@ def count(view: _View) -> int:
     return math.prod(int(size) for size in view.shape)
 
 
-def device_of(of_x: _View, of_out: _View) -> int:
-    x, out = (library().pwl_device_of(view.address) for view in (of_x, of_out))
-    if x != out:
-        raise Error(f"x lies on CUDA device {x}, out on {out}: both must lie on one")
-    return int(x)
+def device_of(of_x: _View, of_out: _View, of_mask: Optional[_View] = None) -> int:
+    """The device that x and the others lie on."""
+    device = library().pwl_device_of(of_x.address)
+    for name, view in (("out", of_out), ("mask", of_mask)):
+        other = device if view is None else library().pwl_device_of(view.address)
+        if other != device:
+            raise Error(f"x lies on CUDA device {device}, {name} on {other}: both must lie on one")
+    return int(device)
 
 
 def map(table: Table, x: Any, out: Any = None, stream: Optional[int] = None) -> Any:
@@ -344,7 +347,7 @@ def map_rows(operator: RowOperator, x: Any, out: Any = None, *, mask: Any = None
         if tuple(of_mask.shape) not in (shape, shape[-1:]):
             raise Error(f"mask has the shape {tuple(of_mask.shape)}, and must have {shape} or {shape[-1:]}")
     if count(of_x):
-        device = device_of(of_x, of_out)
+        device = device_of(of_x, of_out, of_mask)
         whole = of_mask is not None and len(of_mask.shape) == len(shape) > 1
         launch_rows(operator, of_x.address, of_out.address, shape, stream, device, causal=causal, first=first,
                     mask=0 if of_mask is None else of_mask.address, mask_stride=shape[-1] if whole else 0)

@@ -27,7 +27,8 @@ KINDS = ["requantise", "add"]
 COMMON = {"pwl_operator", "spec", "operator", "in", "out", "shift", "hash", "certificate"}
 
 
-def _side(top: Fields, name: str, widths: tuple[int, ...]) -> Type:
+def read_side(top: Fields, name: str, widths: tuple[int, ...]) -> Type:
+    """A side of an operator whose inputs are all codes of a type, with one of them as their zero point."""
     side = read_type(top, name)
     if side.bits not in widths or (side.bits == 32 and not side.signed):
         raise Error(f"{name}.bits: {side.bits}, must be {'8, 16, or 32 and signed' if 32 in widths else '8 or 16'}")
@@ -66,8 +67,8 @@ class ElementOperator(document.Kept, _core.ElementOperator):
         kind = KINDS[top.choice("operator", KINDS)]
         is_add = kind == "add"
         top.only({*COMMON, *(("in_b", "factor_a", "factor_b") if is_add else ("multiplier",))})
-        x, y = _side(top, "in", (8, 16) if is_add else (8, 16, 32)), _side(top, "out", (8, 16))
-        b = _side(top, "in_b", (8, 16)) if is_add else None
+        x, y = read_side(top, "in", (8, 16) if is_add else (8, 16, 32)), read_side(top, "out", (8, 16))
+        b = read_side(top, "in_b", (8, 16)) if is_add else None
         shift, fields = top.integer("shift", 1, 62), (y.qmin, y.qmax)
         multiplier, factors = None, None
         if b is None:

@@ -11,7 +11,6 @@ docs/operators.md has the formulas and the proofs.
 from __future__ import annotations
 
 import math
-import os
 import re
 from typing import Any, Mapping, Optional, Union
 
@@ -21,12 +20,10 @@ from . import _core, cuda, document
 from .certificate import OperatorCertificate, read_certificate
 from .codes import DTYPES, Array, Type, codes_of, contiguous_out, read_type, real_array, returned
 from .document import Fields
-from .elements import KINDS as ELEMENT_KINDS
-from .elements import ElementOperator
 from .errors import Error, shown
 from .table import Table
 
-__all__ = ["RowOperator", "l2norm", "layernorm", "load_operator", "log_softmax", "rmsnorm", "softmax"]
+__all__ = ["RowOperator", "l2norm", "layernorm", "log_softmax", "rmsnorm", "softmax"]
 
 KINDS = ["softmax", "logsoftmax", "layernorm", "rmsnorm", "l2norm"]
 MOST_BYTES = 16 << 20  # of a file, as for pwlc
@@ -55,6 +52,29 @@ def _array(top: Fields, name: str, count: int, dtype: str) -> Optional[bytes]:
         if type(value) is not int or not limits.min <= value <= limits.max:
             raise Error(f"{top.name(name)}[{k}]: {shown(value)}, must be an integer from {limits.min} to {limits.max}")
     return np.array(values, dtype).tobytes()
+
+
+def read_arrays(top: Fields, arrays: Mapping[str, tuple[Optional[int], str]], rows: int) -> tuple[Optional[bytes], ...]:
+    """Those that the compiled part takes."""
+    found = [_array(top, name, rows if count is None else count, dtype) for name, (count, dtype) in arrays.items()]
+    return tuple(found + [None] * (5 - len(found)))
+
+
+def read_sides(top: Fields) -> tuple[Type, Type]:
+    """Input and output of rows."""
+    x, y = read_type(top, "in"), read_type(top, "out")
+    for name, side in (("in", x), ("out", y)):
+        if side.bits not in (8, 16):
+            raise Error(f"{name}.bits: {side.bits}, must be 8 or 16")
+    return x, y
+
+
+def check_row(shape: tuple[int, ...], longest: int, first: int) -> None:
+    """Refuses an array whose rows are no rows of up to so many places, and what causal rows cannot begin with."""
+    if len(shape) < 1 or not 1 <= shape[-1] <= longest:
+        raise Error(f"an array of shape {shape}: the last axis must have 1 to {longest} places")
+    if first < 0:
+        raise Error(f"first: {first}, must be 0 or more")
 
 
 def _softmax_fields(top: Fields, is_log: bool, x: Type, y: Type, rows: int) -> tuple[int, ...]:
@@ -124,19 +144,15 @@ class RowOperator(document.Kept, _core.RowOperator):
     def _read(cls, top: Fields, path: str) -> RowOperator:
         top.integer("pwl_operator", 1, 1)
         kind, rows = KINDS[top.choice("operator", KINDS)], top.integer("rows", 1, LONGEST)
-        x, y = read_type(top, "in"), read_type(top, "out")
-        for name, side in (("in", x), ("out", y)):
-            if side.bits not in (8, 16):
-                raise Error(f"{name}.bits: {side.bits}, must be 8 or 16")
+        x, y = read_sides(top)
         is_norm = kind in KINDS[2:]
         fields = (_norm_fields(top, kind == "layernorm", x, y, rows) if is_norm
                   else _softmax_fields(top, kind == "logsoftmax", x, y, rows))
-        arrays = [_array(top, name, rows if count is None else count, dtype)
-                  for name, (count, dtype) in (NORM_ARRAYS if is_norm else SOFTMAX_ARRAYS).items()]
+        arrays = read_arrays(top, NORM_ARRAYS if is_norm else SOFTMAX_ARRAYS, rows)
         core = top.get("core")
         table = Table(core if isinstance(core, dict) else {})
         reals = _reals(top, rows)
-        self = _core.RowOperator.__new__(cls, is_norm, table, fields, tuple(arrays + [None] * (5 - len(arrays))))
+        self = _core.RowOperator.__new__(cls, is_norm, table, fields, arrays)
         self.input, self.output, self.operator, self.rows, self.core = x, y, kind, rows, table
         self.eps, self.gamma, self.beta = reals
         self.constants = {name: np.array(value, np.int64) if isinstance(value, list) else value
@@ -158,13 +174,11 @@ class RowOperator(document.Kept, _core.RowOperator):
 
     def check(self, shape: tuple[int, ...], masked: bool, causal: bool, first: int) -> None:
         """Refuses what a call cannot have: an array of this shape, a mask, causal rows."""
-        if len(shape) < 1 or not (shape[-1] == self.rows if self.is_norm else 1 <= shape[-1] <= self.rows):
-            raise Error(f"an array of shape {shape}: the last axis must have "
-                        f"{'' if self.is_norm else '1 to '}{self.rows} places")
+        if self.is_norm and shape[-1:] != (self.rows,):
+            raise Error(f"an array of shape {shape}: the last axis must have {self.rows} places")
         if self.is_norm and (masked or causal):
             raise Error(f"mask, causal: not of {self.operator}")
-        if first < 0:
-            raise Error(f"first: {first}, must be 0 or more")
+        check_row(shape, self.rows, first)
 
     def __call__(self, x: Any, out: Any = None, *, mask: Any = None, causal: bool = False, first: int = 0) -> Any:
         """The output codes of rows along the last axis of x, codes of the input's type. out, of the output's type and x's
@@ -240,18 +254,6 @@ def kept(x: Array) -> Array:
     """Which places of rows a softmax in float32 gives more than 0, as far as single places tell."""
     with np.errstate(invalid="ignore", over="ignore"):  # of a row of -inf, no place
         return np.asarray(x - x.max(axis=-1, keepdims=True) > -FARTHEST)
-
-
-def load_operator(path: Union[str, os.PathLike[str]]) -> Union[RowOperator, ElementOperator]:
-    """An operator of rows or of elements from a file that pwlc fit wrote. Error names the file and the field, OSError a file that is not
-    there."""
-    try:
-        content = document.read(path, MOST_BYTES)
-        parsed = document.parse(content, MOST_BYTES)
-        is_element = isinstance(parsed, dict) and parsed.get("operator") in ELEMENT_KINDS
-        return (ElementOperator if is_element else RowOperator)._make(content, f"{os.fspath(path)}: ", parsed)
-    except Error as error:
-        raise Error(f"{os.fspath(path)}: {error}") from None
 
 
 def _fit(kind: str, input: Union[str, Type], output: Union[str, Type], **keywords: Any) -> RowOperator:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Row operators in plain Python, written from docs/operators.md alone; all but tiles() and weigh() by someone who had
-not seen the runtime.
+"""Row operators in plain Python, written from docs/operators.md alone; all but tiles() and weighted sums by someone who
+had not seen the runtime.
 
 load(json) reads an operator's file, as json.load() gives it; run() maps rows of codes. Every intermediate value is held
 to the 64 bits that the page says it has.
@@ -99,6 +99,8 @@ class Softmax(Operator):
             high, shifts = json["exp_high"], json["exp_shift"]
             exp = [shr_unsigned(high[d >> 8] * exp[d & 255], shifts[d >> 8]) for d in range(65536)]
         self.exp = exp
+        if self.kind == "weigh":
+            return
         if self.kind == "softmax":
             self.b = (1 / real(self.y["scale"])).numerator.bit_length() - 1
             assert real(self.y["scale"]) == Fraction(1, 2**self.b)
@@ -180,6 +182,25 @@ class Softmax(Operator):
         return outputs
 
 
+class Weigh(Softmax):
+    """Weighted sums as codes."""
+
+    def __init__(self, json):
+        super().__init__(json)
+        self.v, self.multiplier, self.n = json["in_b"], json["multiplier"], json["shift"]
+
+    def run_values(self, rows, values, mask=None):
+        """Codes of each row and channel; values has a list of channels for each place, which all rows share."""
+        outputs = []
+        for r, row in enumerate(rows):
+            assert len(row) <= self.places, "a row is too long"
+            taken = [True] * len(row) if mask is None else [bool(m) for m in mask[r]]
+            sums = self.weigh([int(q) for q in row], taken, values, self.v["zero_point"], self.v["bits"])
+            assert all(abs(o) <= 2**30 for o in sums)
+            outputs.append([self.clip(self.y["zero_point"] + shr(signed64(self.multiplier * o), self.n)) for o in sums])
+        return outputs
+
+
 class Norm(Operator):
     """LayerNorm, RMSNorm and the L2 norm."""
 
@@ -227,4 +248,4 @@ def real(scale):
 
 def load(json):
     """An operator of its file's fields."""
-    return (Softmax if json["operator"] in ("softmax", "logsoftmax") else Norm)(json)
+    return {"softmax": Softmax, "logsoftmax": Softmax, "weigh": Weigh}.get(json["operator"], Norm)(json)

@@ -22,6 +22,8 @@ FITS = {
     "l2norm": "l2norm --in s8:2^-5 --out s8:2^-7 --rows 8",
     "requantise": "requantise --in s32:0.0003:5 --out s8:0.031:-3",
     "add": "add --in s8:0.05:4 --in-b u8:0.031:100 --out s8:0.06:2",
+    "weigh8": "weigh --in s8:0.08:900 --in-b u8:0.03:4 --out s16:0.0003 --rows 64",
+    "weigh16": "weigh --in u16:0.0003 --in-b s16:0.001 --out u8:0.2:128 --rows 64",
     "add16": "add --in s16:0.0007:4 --in-b s8:0.031 --out u16:0.0009:2",
 }
 LISTS = {"exp", "exp_high", "exp_shift", "log_factor", "log_value", "gamma", "beta", "gamma_codes", "beta_codes"}
@@ -121,13 +123,14 @@ def own(name, op, failures):
         refusals.expect("odd shift", refusals.with_field("variance_shift", 3))
     if "beta_codes" in op:
         refusals.expect("beta_codes", changed("beta_codes", 0, -(1 << 63)))
-    for side in {"in", "in_b"} & set(op) if "shift" in op else ():
+    for side in {"in", "in_b"} & set(op) - ({"in"} if op["operator"] == "weigh" else set()) if "shift" in op else ():
         refusals.expect("zero point", refusals.with_field(side, {**op[side], "zero_point": 1 << 31}), "zero point")
         refusals.expect("wide", refusals.with_field(side, {**op[side], "bits": 32, "signed": False, "qmin": 0,
                                                            "qmax": (1 << 32) - 1}), f"{side}.bits")
         refusals.expect("core", refusals.with_field("core", {}), "core")
     if "multiplier" in op:
         refusals.expect("multiplier", refusals.with_field("multiplier", (1 << 30) - 1), "multiplier")
+    if op["operator"] == "requantise":
         far = refusals.with_field("in", {**op["in"], "zero_point": -(1 << 31)})
         refusals.expect("sum too large", {**far, "multiplier": (1 << 31) - 1, "shift": 62}, "not safe to run")
     if "factor_a" in op:

@@ -73,6 +73,18 @@ static void test_case(enum bits_case id, const char *name, bits_output (*run)(bi
     tap(k == count, "%s: %zu inputs", name, count);
 }
 
+static void test_e4m3(void)
+{
+    const unsigned long long none = UINT64_MAX;
+    unsigned long long first, *device_first;
+    CUDA(cudaMalloc((void **)&device_first, sizeof first));
+    CUDA(cudaMemcpy(device_first, &none, sizeof none, cudaMemcpyHostToDevice));
+    CUDA((cudaError_t)bits_device_visit_e4m3(small ? 1 << 15 : 1, device_first));
+    CUDA(cudaMemcpy(&first, device_first, sizeof first, cudaMemcpyDeviceToHost));
+    tap(first == none, "every float as E4M3, or the first %llx is not", first);
+    CUDA(cudaFree(device_first));
+}
+
 int main(int argc, char **argv)
 {
     small = test_is_small(argc, argv);
@@ -85,6 +97,7 @@ int main(int argc, char **argv)
 #define TEST(name, type, value) test_case(BITS_CASE_##name, #name, bits_##name);
     BITS_CASES(TEST)
 #undef TEST
+    test_e4m3();
     CUDA(cudaFree(device_inputs));
     CUDA(cudaFree(device_outputs));
     free(inputs);

@@ -163,7 +163,7 @@ static void bench(const char *name, pwl_qgemm_scheme scheme, const struct arrays
                          &arrays->copies[0],
                          {arrays->device_x, arrays->k, PWL_QGEMM_F16, 0, NULL, NULL},
                          NULL,
-                         {arrays->y[0], N, PWL_QGEMM_F16, 0, 0},
+                         {arrays->y[0], N, PWL_QGEMM_F16, 0, 0, NULL, 0},
                          NULL},
                         PWL_QGEMM_NAIVE,
                         NULL,

@@ -100,7 +100,7 @@ static void check(const struct work *work)
     float *const values = need((size_t)4 * ROWS * N);
     uint8_t *const expected = need(bytes), *const got = need(bytes);
     plain.table = NULL;
-    plain.product.y = (pwl_qgemm_output){NULL, N, PWL_QGEMM_F32, 0, 0};
+    plain.product.y = (pwl_qgemm_output){NULL, N, PWL_QGEMM_F32, 0, 0, NULL, 0};
     launch(&plain, 0);
     CUDA(cudaStreamSynchronize(bench_stream));
     CUDA(cudaMemcpy(values, device.y[0], (size_t)4 * ROWS * N, cudaMemcpyDeviceToHost));
@@ -182,7 +182,7 @@ static void bench_scheme(const char *name, pwl_qgemm_scheme scheme)
                                             &device.weights[0],
                                             {device.x, K, PWL_QGEMM_F16, 0, NULL, NULL},
                                             NULL,
-                                            {device.y[0], rows[i].gated ? N / 2 : N, rows[i].y, 0, 0},
+                                            {device.y[0], rows[i].gated ? N / 2 : N, rows[i].y, 0, 0, NULL, 0},
                                             NULL};
         if (table < 0)
             continue;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_qgemm_fp8 JSON [N,K[,M...]]: FP8 and MXFP4 x FP8 by the kernel that pwl_cuda_qgemm() chooses, of E4M3 that is
- * there, to fp16, with sums in the tensor cores' few bits along all of K, 512 or 128 columns; and quantising X of fp16
- * on the way. Beside cuBLASLt's product of fp16, which the others' speed is told by, and of E4M3 with what it calls
- * fast accumulation. All take turns, among at least 400 MB of weights each, in graphs of one round: with 4 ms of rest
- * before each, then without. Without a shape: those of the tables in kernels/RESULTS.md.
+ * there, to fp16, with sums in the tensor cores' few bits along all of K, 512 or 128 columns; quantising X of fp16 on
+ * the way; and to E4M3 by given scales, by dynamic ones, which are found in Y of fp32, and to that alone. Beside
+ * cuBLASLt's product of fp16, which the others' speed is told by, and of E4M3 with what it calls fast accumulation. All
+ * take turns, among at least 400 MB of weights each, in graphs of one round: with 4 ms of rest before each, then
+ * without. Without a shape: those of the tables in kernels/RESULTS.md.
  */
 #define BENCH_REPETITIONS 21
 
@@ -16,7 +17,7 @@
 #include "bench.h"
 #include "shapes.h"
 
-enum { MOST_COPIES = 64, OUTPUTS = 4, REST = 4000 /* us */, KINDS = 9, FIRST = 2 /* of the project's */ };
+enum { MOST_COPIES = 64, OUTPUTS = 4, REST = 4000 /* us */, KINDS = 12, FIRST = 2 /* of the project's */ };
 
 #define COLD 400000000 /* bytes */
 
@@ -32,17 +33,21 @@ static const struct kind {
     const char *name;
     pwl_qgemm_scheme scheme;
     pwl_qgemm_sums sums;
-    pwl_qgemm_type x;
+    pwl_qgemm_type x, y;
+    int dynamic; /* scales of Y */
 } kinds[KINDS] = {
-    {"cuBLASLt fp16", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_F16},
-    {"cuBLASLt E4M3", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_E4M3},
-    {"MXFP4 x FP8", PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_E4M3},
-    {"of 512", PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_SUMS_OF_512, PWL_QGEMM_E4M3},
-    {"of 128", PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_SUMS_OF_128, PWL_QGEMM_E4M3},
-    {"from fp16", PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_F16},
-    {"FP8", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_E4M3},
-    {"of 512", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_OF_512, PWL_QGEMM_E4M3},
-    {"of 128", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_OF_128, PWL_QGEMM_E4M3},
+    {"cuBLASLt fp16", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_F16, PWL_QGEMM_F16, 0},
+    {"cuBLASLt E4M3", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_E4M3, PWL_QGEMM_F16, 0},
+    {"MXFP4 x FP8", PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_E4M3, PWL_QGEMM_F16, 0},
+    {"of 512", PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_SUMS_OF_512, PWL_QGEMM_E4M3, PWL_QGEMM_F16, 0},
+    {"of 128", PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_SUMS_OF_128, PWL_QGEMM_E4M3, PWL_QGEMM_F16, 0},
+    {"from fp16", PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_F16, PWL_QGEMM_F16, 0},
+    {"FP8", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_E4M3, PWL_QGEMM_F16, 0},
+    {"of 512", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_OF_512, PWL_QGEMM_E4M3, PWL_QGEMM_F16, 0},
+    {"of 128", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_OF_128, PWL_QGEMM_E4M3, PWL_QGEMM_F16, 0},
+    {"to E4M3", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_E4M3, PWL_QGEMM_E4M3, 0},
+    {"to E4M3, dynamic", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_E4M3, PWL_QGEMM_E4M3, 1},
+    {"to fp32", PWL_QGEMM_FP8, PWL_QGEMM_SUMS_EXACT, PWL_QGEMM_E4M3, PWL_QGEMM_F32, 0},
 };
 
 /* Weights of a kind, on the device, as many as are cold in turns. */
@@ -54,7 +59,7 @@ struct copies {
 /* On the device: what all works share. */
 static struct copies halves, rows, blocks;
 static void *x16, *x8, *y[OUTPUTS];
-static float *scale;
+static float *scale, *y_scale;
 
 struct work {
     const struct kind *kind;
@@ -140,6 +145,7 @@ static void make_inputs(size_t k, uint64_t *state)
     x16 = bench_memory(MOST_M * k * sizeof *h);
     x8 = bench_memory(MOST_M * k);
     scale = bench_memory(MOST_M * sizeof *scale);
+    y_scale = bench_memory(MOST_M * sizeof *y_scale);
     CUDA(cudaMemcpy(x16, h, MOST_M * k * sizeof *h, cudaMemcpyHostToDevice));
     bench_need_ok((int)pwl_cuda_qgemm_quantise_e4m3(PWL_QGEMM_F16, x16, MOST_M, k, k, x8, scale, NULL), "quantising");
     CUDA(cudaDeviceSynchronize());
@@ -160,7 +166,7 @@ static struct work work_of(const struct kind *kind, size_t m, size_t n, size_t k
     work.product = (pwl_qgemm_product){.scheme = kind->scheme, .sums = kind->sums, .m = m};
     work.product.weights = &work.weights->of[0];
     work.product.x = (pwl_qgemm_input){is_fp16 ? x16 : x8, k, kind->x, 0, NULL, scale};
-    work.product.y = (pwl_qgemm_output){y[0], n, PWL_QGEMM_F16, 0, 0};
+    work.product.y = (pwl_qgemm_output){y[0], n, kind->y, 0, 0, kind->dynamic ? y_scale : scale, kind->dynamic};
     bench_need_ok((int)pwl_cuda_qgemm_workspace(&work.product, &work.bytes), "workspace");
     work.workspace = bench_memory(work.bytes + 16);
     return work;
@@ -197,7 +203,7 @@ static void bench(const struct shape *shape)
     make_weights(n, k, &state);
     make_inputs(k, &state);
     for (int i = 0; i < OUTPUTS; i++)
-        y[i] = bench_memory(2 * MOST_M * n);
+        y[i] = bench_memory(4 * MOST_M * n);
     for (size_t i = 0; i < MOST_ROWS && shape->m[i]; i++) {
         struct work works[KINDS];
         pwl_timing_work launches[KINDS];
@@ -219,6 +225,7 @@ static void bench(const struct shape *shape)
     for (int i = 0; i < OUTPUTS; i++)
         CUDA(cudaFree(y[i]));
     CUDA(cudaFree(scale));
+    CUDA(cudaFree(y_scale));
     CUDA(cudaFree(x16));
     CUDA(cudaFree(x8));
     free_copies(&halves);
@@ -232,7 +239,10 @@ int main(int argc, char **argv)
     printf("us rested/sustained (times the speed of cuBLASLt's fp16)\n\n| M | N | K |");
     for (int i = 0; i < KINDS; i++)
         printf(" %s |", kinds[i].name);
-    printf("\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    printf("\n|---:|---:|---:|");
+    for (int i = 0; i < KINDS; i++)
+        printf("---:|");
+    printf("\n");
     if (argc > 2) {
         const struct shape shape = shape_of(argv[2], (struct shape){0, 0, TABLE});
         bench(&shape);

@@ -65,7 +65,7 @@ static pwl_qgemm_product product_of(const struct work *work)
     const struct kind *const kind = work->kind;
     pwl_qgemm_product product = {.scheme = kind->scheme, .m = work->m, .weights = &device.weights[kind->format]};
     product.x = (pwl_qgemm_input){device.x[kind->x], K, kind->x, 0, device.n_x, device.scale};
-    product.y = (pwl_qgemm_output){device.y, kind->gated ? work->n / 2 : work->n, kind->y, 0, 0};
+    product.y = (pwl_qgemm_output){device.y, kind->gated ? work->n / 2 : work->n, kind->y, 0, 0, NULL, 0};
     product.activation = kind->gated ? &work->as : NULL;
     return product;
 }

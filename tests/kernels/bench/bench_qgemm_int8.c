@@ -127,7 +127,7 @@ static struct work work_of(const struct kind *kind, size_t m, size_t n, size_t k
     struct work work = {.kind = kind};
     work.product = (pwl_qgemm_product){.scheme = PWL_QGEMM_INT8, .m = m, .weights = &weights[0], .bias = bias};
     work.product.x = (pwl_qgemm_input){x, k, PWL_QGEMM_S8, 3, n_x, NULL};
-    work.product.y = (pwl_qgemm_output){y[0], n, kind->type, 5, -1};
+    work.product.y = (pwl_qgemm_output){y[0], n, kind->type, 5, -1, NULL, 0};
     work.activation = (pwl_qgemm_activation){.uploaded = &kind->table, .of_x = {codes16 ? 0x1p-7f : 2, 0}};
     work.product.activation = kind->table.memory ? &work.activation : NULL;
     bench_need_ok((int)pwl_cuda_qgemm_workspace(&work.product, &work.bytes), "workspace");

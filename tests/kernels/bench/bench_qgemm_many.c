@@ -127,7 +127,7 @@ static void bench_scheme(const struct shape *shape, const char *name, pwl_qgemm_
     for (size_t i = 0; i < MOST_ROWS && shape->m[i]; i++) {
         struct work work = {&weights, {.scheme = scheme, .m = shape->m[i], .weights = &weights.of[0]}, NULL, 0};
         work.product.x = (pwl_qgemm_input){x, k, PWL_QGEMM_F16, 0, NULL, NULL};
-        work.product.y = (pwl_qgemm_output){y[0], n, PWL_QGEMM_F16, 0, 0};
+        work.product.y = (pwl_qgemm_output){y[0], n, PWL_QGEMM_F16, 0, 0, NULL, 0};
         bench_need_ok((int)pwl_cuda_qgemm_workspace(&work.product, &work.bytes), "workspace");
         work.bytes += 16; /* none would be cuBLASLt's */
         work.workspace = bench_memory(work.bytes);

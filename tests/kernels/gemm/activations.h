@@ -26,9 +26,37 @@ static const struct y_kind {
     {PWL_QGEMM_F32, 4, 0, 0, "fp32"},
     {PWL_QGEMM_F16, 2, 0, 0, "fp16"},
     {PWL_QGEMM_BF16, 2, 0, 0, "bf16"},
+    {PWL_QGEMM_E4M3, 1, 0, 0, "e4m3"},
+    {PWL_QGEMM_E4M3, 1, 0, 0, "e4m3 by dynamic scales"},
 };
 
-enum { Y_INTEGERS = 6, Y_KINDS = sizeof y_kinds / sizeof y_kinds[0] };
+enum { Y_INTEGERS = 6, Y_DYNAMIC = 10 /* those that no group of a device, and no way of the host has */ };
+enum { Y_E4M3 = Y_DYNAMIC - 1, Y_KINDS = sizeof y_kinds / sizeof y_kinds[0], MOST_Y_ROWS = 4096 };
+
+/* Scales of rows of Y, as products have them, and as they are to be: given ones are of all sizes. */
+static float y_scales[MOST_Y_ROWS], expected_scales[MOST_Y_ROWS];
+
+/* Y of a kind, whose numbers of integers no activation uses. */
+static inline pwl_qgemm_output y_of(const struct y_kind *y, void *data, size_t stride)
+{
+    const int dynamic = y - y_kinds == Y_DYNAMIC;
+    const pwl_qgemm_output made = {data, stride, y->type, 1000, 1000, y_scales, dynamic};
+    for (size_t m = 0; m < MOST_Y_ROWS; m++)
+        y_scales[m] = expected_scales[m] = dynamic ? NAN : ldexpf(1 + 0.3f * (float)(m % 3), (int)(m % 17) - 12);
+    return made;
+}
+
+/* A row in E4M3, the scale being given; or dynamic, to be put down. */
+static inline void put_e4m3(const pwl_qgemm_output *y, size_t m, const float *v, size_t count, uint8_t *codes)
+{
+    float amax = 0, scale = y->dynamic ? 0 : y->scale[m];
+    for (size_t j = 0; j < count && y->dynamic; j++)
+        amax = isfinite(v[j]) ? fmaxf(amax, fabsf(v[j])) : amax;
+    if (y->dynamic)
+        scale = expected_scales[m] = fmaxf(amax / 448, 0x1p-126f);
+    for (size_t j = 0; j < count; j++)
+        codes[j] = pwl_e4m3_from_f32(v[j] * (1.0f / scale));
+}
 
 /* A table of a storage, form and rounding, folded or not, of at least `fewest` segments. */
 static inline const pwl_table *draw_activation_table(struct made_table *made, uint64_t *state, int kind, int fewest)
@@ -85,12 +113,13 @@ static inline pwl_qgemm_activation draw_activation(const pwl_table *table, int i
     return as;
 }
 
-/* A type of Y that a product may have. */
-static inline const struct y_kind *draw_y_kind(const pwl_table *table, int int8, int gated, uint64_t *state)
+/* A type of Y that a product may have; of the first `kinds`, but in INT8. */
+static inline const struct y_kind *draw_y_kind(const pwl_table *table, int int8, int gated, size_t kinds,
+                                               uint64_t *state)
 {
     const struct y_kind *kind;
     do
-        kind = &y_kinds[random_bits(state) % (int8 ? Y_INTEGERS : Y_KINDS)];
+        kind = &y_kinds[random_bits(state) % (int8 ? Y_INTEGERS : kinds)];
     while (!gated && kind - y_kinds < Y_INTEGERS && (table->qmin_y < kind->min || table->qmax_y > kind->max));
     return kind;
 }
@@ -172,25 +201,31 @@ static inline void activate_sum(const pwl_qgemm_activation *as, const struct y_k
 
 /*
  * Rows of Y, `stride` elements apart, from those of the product without activation, [m][n] in F32 or S32; of INT8 n_w
- * of the rows of the weights too.
+ * of the rows of the weights too. Dynamic scales become the expected ones.
  */
 static inline void activate(const pwl_qgemm_product *product, const struct y_kind *y, const void *values,
                             const int8_t *n_w, void *data, size_t stride)
 {
     const pwl_qgemm_activation *const as = product->activation;
     const size_t n = product->weights->n, columns = as->gated ? n / 2 : n;
+    const int is_e4m3 = y->type == PWL_QGEMM_E4M3;
+    const struct y_kind *const floats = &y_kinds[Y_INTEGERS];
+    float *const row = need(columns * sizeof *row);
     for (size_t m = 0; m < product->m; m++) {
         for (size_t j = 0; j < columns; j++) {
             const size_t gate = as->gated ? j / 8 * 16 + j % 8 : j, up = as->gated ? gate + 8 : gate;
             const size_t at = m * stride + j;
             if (product->scheme != PWL_QGEMM_INT8)
-                activate_float(as, y, data, at, ((const float *)values)[m * n + gate],
-                               ((const float *)values)[m * n + up]);
+                activate_float(as, is_e4m3 ? floats : y, is_e4m3 ? row : data, is_e4m3 ? j : at,
+                               ((const float *)values)[m * n + gate], ((const float *)values)[m * n + up]);
             else
                 activate_sum(as, y, data, at, ((const int32_t *)values)[m * n + gate], n_w[gate] + product->x.n_x[m],
                              ((const int32_t *)values)[m * n + up], n_w[up] + product->x.n_x[m]);
         }
+        if (is_e4m3)
+            put_e4m3(&product->y, m, row, columns, (uint8_t *)data + m * stride);
     }
+    free(row);
 }
 
 /* Half of the largest finite magnitude of a product's sums, F32, or S32 times `unit` in INT8. */

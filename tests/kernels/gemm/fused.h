@@ -47,14 +47,32 @@ static inline void free_bias(struct pair_bias *pair)
     CUDA(cudaFree(pair->device_up));
 }
 
+/* Where the scales of Y are on the device; they are copied there. */
+static inline float *device_scales(void)
+{
+    static float *there; /* for all problems */
+    if (!there)
+        CUDA(cudaMalloc((void **)&there, sizeof y_scales));
+    CUDA(cudaMemcpy(there, y_scales, sizeof y_scales, cudaMemcpyHostToDevice));
+    return there;
+}
+
+/* Whether they are as they are to be. */
+static inline int scales_agree(const struct problem *p)
+{
+    CUDA(cudaMemcpy(y_scales, p->on_device.y.scale, sizeof y_scales, cudaMemcpyDeviceToHost));
+    return memcmp(y_scales, expected_scales, sizeof y_scales) == 0;
+}
+
 /* Y of another type and row length in the same memory, which is large enough. */
 static inline void set_y(struct problem *p, const struct y_kind *y, size_t columns, size_t offset, size_t gap)
 {
     p->y_offset = GUARD + offset * y->bytes;
     p->y_bytes = p->product.m * (columns + gap) * y->bytes;
-    p->product.y = (pwl_qgemm_output){p->expected, columns + gap, y->type, 1000, 1000}; /* neither is used */
+    p->product.y = y_of(y, p->expected, columns + gap);
     p->on_device.y = p->product.y;
     p->on_device.y.data = p->device_y + p->y_offset;
+    p->on_device.y.scale = device_scales();
 }
 
 /* What the kernel stores in F32 or S32. */
@@ -65,6 +83,25 @@ static inline void compute_values(struct problem *p, pwl_qgemm_kernel kernel, vo
     set_y(p, y, p->product.weights->n, 0, 0);
     compute(p, kernel, p->y);
     memcpy(values, p->y + p->y_offset, bytes);
+}
+
+/* In E4M3 without an activation, what the kernel stores in F32 being known. */
+static inline int e4m3_agrees(struct problem *p, pwl_qgemm_kernel kernel, int dynamic, const float *values,
+                              size_t offset, size_t gap)
+{
+    const size_t n = p->product.weights->n;
+    set_y(p, &y_kinds[dynamic ? Y_DYNAMIC : Y_E4M3], n, offset, gap);
+    compute(p, kernel, p->y);
+    uint8_t *const expected = need(p->y_bytes + 2 * p->y_offset);
+    memset(expected, POISON, p->y_bytes + 2 * p->y_offset);
+    for (size_t m = 0; m < p->product.m; m++)
+        put_e4m3(&p->product.y, m, values + m * n, n, expected + p->y_offset + m * p->product.y.stride);
+    const int good = memcmp(p->y, expected, p->y_bytes + 2 * p->y_offset) == 0 && scales_agree(p);
+    if (!good)
+        printf("# %s, e4m3 + %zu, gap %zu, dynamic %d, M = %zu, N = %zu, K = %zu\n", pwl_qgemm_kernel_name(kernel),
+               offset, gap, dynamic, p->product.m, n, p->product.weights->k);
+    free(expected);
+    return good;
 }
 
 /* Fused and unfused by one kernel, in a type of Y. */
@@ -80,7 +117,7 @@ static inline int fused_agrees(struct problem *p, pwl_qgemm_kernel kernel, const
     uint8_t *const expected = need(p->y_bytes + 2 * p->y_offset);
     memset(expected, POISON, p->y_bytes + 2 * p->y_offset);
     activate(&p->product, y, values, n_w, expected + p->y_offset, p->product.y.stride);
-    const int good = memcmp(p->y, expected, p->y_bytes + 2 * p->y_offset) == 0;
+    const int good = memcmp(p->y, expected, p->y_bytes + 2 * p->y_offset) == 0 && scales_agree(p);
     for (size_t i = 0; !good && i < p->y_bytes + 2 * p->y_offset; i++) {
         if (p->y[i] == expected[i])
             continue;

@@ -156,7 +156,7 @@ static inline struct problem new_problem(const struct scheme *scheme, const stru
                                     &w->host,
                                     {p.x, x_stride, x, -7, p.n_x, NULL},
                                     offset % 2 ? w->bias : NULL,
-                                    {p.expected, w->host.n + gap, y, 3, 9},
+                                    {p.expected, w->host.n + gap, y, 3, 9, NULL, 0},
                                     NULL};
     draw_x(&p, odd, state);
     CUDA(cudaMalloc((void **)&p.device_x, p.x_bytes + offset * element_bytes[x]));

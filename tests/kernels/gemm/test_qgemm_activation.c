@@ -84,7 +84,7 @@ static pwl_qgemm_product draw_product(const struct scheme *scheme, size_t m, siz
                                {int8 ? (const void *)p.q_x : p.x, MOST_K, int8 ? PWL_QGEMM_S8 : PWL_QGEMM_F32,
                                 int8 ? (int32_t)random_in(state, -128, 127) : 0, p.n_x, NULL},
                                p.bias,
-                               {p.values, n, int8 ? PWL_QGEMM_S32 : PWL_QGEMM_F32, 0, 0},
+                               {p.values, n, int8 ? PWL_QGEMM_S32 : PWL_QGEMM_F32, 0, 0, NULL, 0},
                                NULL};
 }
 
@@ -102,17 +102,18 @@ static int agrees(const struct scheme *scheme, const pwl_table *table, int gated
     }
     if (pwl_qgemm_reference(&product) != PWL_QGEMM_OK)
         return 0;
-    const struct y_kind *const y = draw_y_kind(table, int8, gated, state);
+    const struct y_kind *const y = draw_y_kind(table, int8, gated, Y_KINDS, state);
     as = draw_activation(table, int8, gated, half_of_most(&product, p.values, 0x1p-6), y, state);
     as.bias_up = p.bias_up;
     product.activation = &as;
     product.bias = p.bias;
-    product.y = (pwl_qgemm_output){p.y, (gated ? n / 2 : n) + GAP, y->type, 1000, 1000}; /* neither is used */
+    product.y = y_of(y, p.y, (gated ? n / 2 : n) + GAP);
     memset(p.y, POISON, sizeof p.y);
     memset(p.expected, POISON, sizeof p.expected);
     activate(&product, y, p.values, p.n_w, p.expected, product.y.stride);
     const pwl_qgemm_status status = pwl_qgemm_reference(&product);
-    const int good = status == PWL_QGEMM_OK && memcmp(p.y, p.expected, sizeof p.y) == 0;
+    const int good = status == PWL_QGEMM_OK && memcmp(p.y, p.expected, sizeof p.y) == 0 &&
+                     memcmp(y_scales, expected_scales, m * sizeof *y_scales) == 0;
     if (!good)
         printf("# %s, %s, gated %d, %zu x %zu x %zu: %s\n", scheme->name, y->name, gated, m, n, k,
                pwl_qgemm_status_text(status));
@@ -295,7 +296,7 @@ static void test_errors(void)
     do
         small = *draw_table(&made, &state, PWL_INT8, PWL_ABSOLUTE, PWL_FLOOR, 0, 256, 64, 4);
     while (small.qmin_y >= 0 || small.qmax_y <= 0);
-    good.y = int8.y = (pwl_qgemm_output){p.y, 32, PWL_QGEMM_S8, 0, 0};
+    good.y = int8.y = (pwl_qgemm_output){p.y, 32, PWL_QGEMM_S8, 0, 0, NULL, 0};
     good.activation = int8.activation = &as;
     good.weights = int8.weights = &p.weights;
 #define SPOILT(from, from_weights, what, expected, name)                                                               \
@@ -328,7 +329,7 @@ static void test_errors(void)
     Q4(product.y.type = PWL_QGEMM_U8, PWL_QGEMM_ERR_FIT, "u8 does not hold negative values");
     Q4(product.y.type = PWL_QGEMM_U32, PWL_QGEMM_ERR_FIT, "nor does u32");
     Q4(product.y.type = PWL_QGEMM_BLOCKS_Q8_1, PWL_QGEMM_ERR_TYPE, "Y of blocks");
-    Q4(product.y.type = (pwl_qgemm_type)10, PWL_QGEMM_ERR_TYPE, "Y of no type");
+    Q4(product.y.type = (pwl_qgemm_type)11, PWL_QGEMM_ERR_TYPE, "Y of no type");
     INT8(product.y.type = PWL_QGEMM_F16, PWL_QGEMM_ERR_TYPE, "INT8 to floats");
     Q4(as.of_x.scale = 0, PWL_QGEMM_ERR_AFFINE, "a scale of 0");
     Q4(as.of_x.scale = NAN, PWL_QGEMM_ERR_AFFINE, "a scale that is NaN");

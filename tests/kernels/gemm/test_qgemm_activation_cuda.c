@@ -38,10 +38,15 @@ static int agrees(const struct scheme *scheme, const size_t shape[3], const stru
         p.product.bias = has_bias ? w.bias : NULL;
         p.on_device.bias = has_bias ? w.device_bias : NULL;
         compute_values(&p, kernels[i], values);
+        if (!int8 && !gated) {
+            const size_t any = random_bits(state), is_aligned = any / 8 % 2;
+            good =
+                e4m3_agrees(&p, kernels[i], any / 16 % 2, values, is_aligned ? 0 : any % 4, is_aligned ? 4 : any % 8);
+        }
         p.product.bias = has_bias && gated ? pair.gate : p.product.bias;
         p.on_device.bias = has_bias && gated ? pair.device_gate : p.on_device.bias;
         for (int round = 0; round < rounds && good; round++) {
-            const struct y_kind *const y = draw_y_kind(table->host, int8, gated, state);
+            const struct y_kind *const y = draw_y_kind(table->host, int8, gated, Y_KINDS, state);
             pwl_qgemm_activation as =
                 draw_activation(table->host, int8, gated, half_of_most(&p.product, values, 0x1p-13), y, state);
             pwl_qgemm_activation device_as = as;

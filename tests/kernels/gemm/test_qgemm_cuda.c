@@ -257,7 +257,7 @@ static void test_chain(const struct scheme *scheme, size_t m, pwl_qgemm_kernel k
                                  &device,
                                  {x[0], N, PWL_QGEMM_F16, 0, NULL, NULL},
                                  NULL,
-                                 {x[1], N, PWL_QGEMM_F16, 0, 0},
+                                 {x[1], N, PWL_QGEMM_F16, 0, 0, NULL, 0},
                                  NULL};
     setenv("PWL_QGEMM_KERNEL", pwl_qgemm_kernel_name(kernel), 1);
     PWL(pwl_cuda_qgemm_workspace(&product, &bytes));

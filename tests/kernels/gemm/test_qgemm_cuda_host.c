@@ -18,8 +18,14 @@ static const pwl_qgemm_weights weights = {memory, 1, 32, sizeof memory, PWL_QGEM
 
 static pwl_qgemm_product product_of(pwl_qgemm_scheme scheme, pwl_qgemm_type type)
 {
-    const pwl_qgemm_product product = {scheme, PWL_QGEMM_SUMS_EXACT,        2,   &weights, {x, 32, type, 0, NULL, NULL},
-                                       NULL,   {y, 1, PWL_QGEMM_F32, 0, 0}, NULL};
+    const pwl_qgemm_product product = {scheme,
+                                       PWL_QGEMM_SUMS_EXACT,
+                                       2,
+                                       &weights,
+                                       {x, 32, type, 0, NULL, NULL},
+                                       NULL,
+                                       {y, 1, PWL_QGEMM_F32, 0, 0, NULL, 0},
+                                       NULL};
     return product;
 }
 
@@ -114,7 +120,7 @@ static void test_row(void)
 static void test_fp8(void)
 {
     static uint8_t rows[8192 + 512] __attribute__((aligned(16)));
-    static float scale[2];
+    static float scale[2], y_scale[2];
     const pwl_qgemm_weights w = {rows, 1, 32, sizeof rows, PWL_QGEMM_ROWS_E4M3, 1};
     static const char *const others[] = {"vectorised", "dp4a", "mma_bytes", "mma", "streamk", "splitk", "wgmma"};
     pwl_qgemm_product product = product_of(PWL_QGEMM_FP8, PWL_QGEMM_E4M3);
@@ -127,6 +133,12 @@ static void test_fp8(void)
     product.x.type = PWL_QGEMM_F32;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 2 * (32 + 4),
         "workspace: codes and scales of fp32 in FP8");
+    product.y = (pwl_qgemm_output){q, 1, PWL_QGEMM_E4M3, 0, 0, y_scale, 0};
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 2 * (32 + 4),
+        "workspace: nothing for Y in E4M3 by given scales");
+    product.y.dynamic = 1;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 80 + 2 * 4 * 4,
+        "workspace: Y in F32 where its scales are dynamic, from a multiple of 16 on");
     int refused = 1;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         setenv("PWL_QGEMM_KERNEL", others[i], 1);
@@ -283,7 +295,7 @@ static void test_activations(void)
     size_t bytes = 77;
     pwl_cuda_plan_put(&uploaded, &plan);
     product.activation = &as;
-    product.y = (pwl_qgemm_output){codes, 1, PWL_QGEMM_S8, 0, 0};
+    product.y = (pwl_qgemm_output){codes, 1, PWL_QGEMM_S8, 0, 0, NULL, 0};
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_FIT, "activation: s8 does not hold 200");
     product.y.type = PWL_QGEMM_U8;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_FIT, "activation: u8 does not hold -5");
@@ -321,6 +333,10 @@ static void test_groups(void)
     bytes = 77;
     tap(pwl_cuda_qgemm_group(&product, NULL, NULL, 0, NULL) == PWL_QGEMM_ERR_NULL, "group: none");
     tap(pwl_cuda_qgemm_group(NULL, &group, NULL, 0, NULL) == PWL_QGEMM_ERR_NULL, "group: no product");
+    const pwl_qgemm_product plain = product;
+    product.y = (pwl_qgemm_output){y, 1, PWL_QGEMM_E4M3, 0, 0, y + 2, 1};
+    tap(pwl_cuda_qgemm_group_workspace(&product, &group, &bytes) == PWL_QGEMM_ERR_TYPE, "group: dynamic scales of Y");
+    product = plain;
     group.offsets = NULL;
     tap(pwl_cuda_qgemm_group_workspace(&product, &group, &bytes) == PWL_QGEMM_ERR_NULL, "group: no offsets");
     group = good;

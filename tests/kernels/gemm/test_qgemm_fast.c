@@ -35,7 +35,7 @@ static int agrees(const pwl_qgemm_product *product, const pwl_qgemm_fast *fast, 
 {
     const pwl_qgemm_activation *const as = product->activation;
     const pwl_cuda_plan *const plan = &table->plan;
-    const int codes = product->y.type >= PWL_QGEMM_S8;
+    const int codes = pwl_qgemm_is_integer(product->y.type);
     const pwl_qgemm_range codes_of_y = pwl_qgemm_range_of(product->y.type);
     for (int i = 0; i < 300; i++) {
         const float y = draw_y(as->of_x, plan->qmin_x, plan->qmax_x, state);
@@ -76,7 +76,7 @@ static int agrees(const pwl_qgemm_product *product, const pwl_qgemm_fast *fast, 
 static void test_all16(void)
 {
     static char y[16];
-    pwl_qgemm_product product = {.y = {y, 16, PWL_QGEMM_S16, 0, 0}};
+    pwl_qgemm_product product = {.y = {y, 16, PWL_QGEMM_S16, 0, 0, NULL, 0}};
     pwl_qgemm_epilogue e = {.as = {.of_x = {1, 5}}, .codes = {INT16_MIN, INT16_MAX}, .x_inverse = 1};
     pwl_planned table = {.plan = {.qmin_x = INT16_MIN + 5,
                                   .qmax_x = INT16_MAX + 5,
@@ -112,9 +112,9 @@ int main(void)
         void *const memory = need(planned.plan.bytes);
         pwl_cuda_plan_fill(&planned.plan, table, memory);
         planned.memory = memory;
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < 70; i++) {
             const int gated = i % 2;
-            const struct y_kind *const kind_y = draw_y_kind(table, 0, gated, &state);
+            const struct y_kind *const kind_y = draw_y_kind(table, 0, gated, Y_DYNAMIC, &state);
             pwl_qgemm_activation as = draw_activation(table, 0, gated, 10, kind_y, &state);
             if (i % 5 == 0)
                 as.of_x.zero_point = zero_points[random_bits(&state) % 6];
@@ -128,7 +128,7 @@ int main(void)
                                                &weights,
                                                {y, 32, PWL_QGEMM_F16, 0, NULL, NULL},
                                                NULL,
-                                               {y, 16, kind_y->type, 0, 0},
+                                               {y, 16, kind_y->type, 0, 0, NULL, 0},
                                                &as};
             pwl_qgemm_codes codes;
             if (pwl_qgemm_host_codes(&product, &codes) != PWL_QGEMM_OK)
@@ -152,12 +152,12 @@ int main(void)
     tap(far == 0, "zero points far from 0 are left to the search");
 
     const pwl_planned none = {.memory = NULL};
-    pwl_qgemm_product product = {.weights = &weights, .y = {y, 16, PWL_QGEMM_F16, 0, 0}};
+    pwl_qgemm_product product = {.weights = &weights, .y = {y, 16, PWL_QGEMM_F16, 0, 0, NULL, 0}};
     const pwl_qgemm_epilogue no_activation = {.n_x = 0};
     int aligned = pwl_qgemm_fast_of(&product, &no_activation, &none).aligned;
     product.y.stride = 18;
     aligned &= !pwl_qgemm_fast_of(&product, &no_activation, &none).aligned;
-    product.y = (pwl_qgemm_output){y + 4, 16, PWL_QGEMM_F16, 0, 0};
+    product.y = (pwl_qgemm_output){y + 4, 16, PWL_QGEMM_F16, 0, 0, NULL, 0};
     aligned &= !pwl_qgemm_fast_of(&product, &no_activation, &none).aligned;
     tap(aligned, "rows of Y are aligned to four elements, or not");
     test_all16();

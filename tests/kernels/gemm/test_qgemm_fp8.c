@@ -342,7 +342,7 @@ static struct problem new_problem(pwl_qgemm_scheme scheme, enum fp8_kind kind, s
         abort();
     p.product = (pwl_qgemm_product){.scheme = scheme, .m = m, .bias = p.bias};
     p.product.x = (pwl_qgemm_input){p.x, k, PWL_QGEMM_E4M3, 0, NULL, p.t};
-    p.product.y = (pwl_qgemm_output){p.y, n, PWL_QGEMM_F32, 0, 0};
+    p.product.y = (pwl_qgemm_output){p.y, n, PWL_QGEMM_F32, 0, 0, NULL, 0};
     return p;
 }
 
@@ -462,6 +462,54 @@ static void test_floats(void)
     free_problem(&p);
 }
 
+/* Y in E4M3 is the code of what is stored in F32; dynamic, what quantising makes of that. Two products chain. */
+static void test_e4m3(void)
+{
+    enum { M = 5, FIRST = 64, SECOND = 20, GAP = 3 };
+    static uint8_t codes[M * (FIRST + GAP)], made[M * FIRST];
+    static float scale[M], made_scale[M], chained[M * SECOND];
+    uint64_t state = 11;
+    struct problem p = new_problem(PWL_QGEMM_FP8, FP8_ANY, M, FIRST, 96, &state);
+    struct problem next = new_problem(PWL_QGEMM_FP8, FP8_ANY, M, SECOND, FIRST, &state);
+    int given = 1, dynamic = 1;
+    p.product.weights = &p.weights;
+    next.product.weights = &next.weights;
+    p.t[1] = 0x1p-140f; /* the scale is the least that there is, with biases of 0 */
+    p.t[2] = 0x1p127f;  /* infinities */
+    p.x[3 * 96] = 0x7f;
+    memset(p.bias, 0, FIRST * sizeof *p.bias);
+    memset(p.y, 0, M * FIRST * sizeof *p.y);
+    given &= pwl_qgemm_reference(&p.product) == PWL_QGEMM_OK;
+    for (size_t m = 0; m < M; m++)
+        scale[m] = (float)random_in(&state, 1, 4000);
+    memset(codes, 0xa5, sizeof codes);
+    p.product.y = (pwl_qgemm_output){codes, FIRST + GAP, PWL_QGEMM_E4M3, 0, 0, scale, 0};
+    given &= pwl_qgemm_reference(&p.product) == PWL_QGEMM_OK;
+    for (size_t i = 0; i < sizeof codes; i++) {
+        const size_t m = i / (FIRST + GAP), n = i % (FIRST + GAP);
+        given &= codes[i] == (n < FIRST ? pwl_e4m3_from_f32(p.y[m * FIRST + n] * (1 / scale[m])) : 0xa5);
+    }
+    tap(given && codes[3 * (FIRST + GAP)] == 0x7f && (codes[2 * (FIRST + GAP)] & 0x7f) == 0x7e,
+        "Y in E4M3 by given scales, of NaN and infinities too");
+    p.product.y.dynamic = 1;
+    dynamic &= pwl_qgemm_reference(&p.product) == PWL_QGEMM_OK &&
+               pwl_qgemm_quantise_e4m3(p.y, M, FIRST, FIRST, made, made_scale) == PWL_QGEMM_OK &&
+               memcmp(scale, made_scale, sizeof scale) == 0;
+    for (size_t m = 0; m < M; m++)
+        dynamic &= memcmp(codes + m * (FIRST + GAP), made + m * FIRST, FIRST) == 0;
+    tap(dynamic && scale[1] == 0x1p-126f, "Y in E4M3 by dynamic scales is Y in F32, quantised");
+    next.product.x = (pwl_qgemm_input){codes, FIRST + GAP, PWL_QGEMM_E4M3, 0, NULL, scale};
+    dynamic = pwl_qgemm_reference(&next.product) == PWL_QGEMM_OK;
+    memcpy(chained, next.y, sizeof chained);
+    next.product.x = (pwl_qgemm_input){p.y, FIRST, PWL_QGEMM_F32, 0, NULL, NULL};
+    dynamic &= pwl_qgemm_reference(&next.product) == PWL_QGEMM_OK;
+    for (size_t i = 0; i < M * SECOND; i++)
+        dynamic &= isnan(chained[i]) ? isnan(next.y[i]) : chained[i] == next.y[i];
+    tap(dynamic && isnan(chained[3 * SECOND]) && !isnan(chained[4 * SECOND]), "it is the next product's X");
+    free_problem(&p);
+    free_problem(&next);
+}
+
 static void test_errors(void)
 {
     uint64_t state = 10;
@@ -480,7 +528,16 @@ static void test_errors(void)
     REFUSED(product.x.scale = (const float *)(const void *)((const char *)p.t + 1), PWL_QGEMM_ERR_ALIGN,
             "scales are not aligned");
     REFUSED(product.x.type = PWL_QGEMM_S8, PWL_QGEMM_ERR_TYPE, "X of int8");
-    REFUSED(product.y.type = PWL_QGEMM_E4M3, PWL_QGEMM_ERR_TYPE, "Y of E4M3");
+#define E4M3(change, expected, name)                                                                                   \
+    REFUSED((product.y.type = PWL_QGEMM_E4M3, product.y.scale = (float *)p.value, change), expected, name)
+    E4M3((void)0, PWL_QGEMM_OK, "Y of E4M3");
+    E4M3(product.y.scale = NULL, PWL_QGEMM_ERR_NULL, "Y of E4M3 without scales");
+    E4M3(product.y.scale = (float *)((char *)p.value + 2), PWL_QGEMM_ERR_ALIGN, "scales of Y are not aligned");
+    E4M3(product.y.scale = (float *)p.y + 7, PWL_QGEMM_ERR_OVERLAP, "Y over its scales");
+    E4M3(product.y.scale = p.t, PWL_QGEMM_OK, "scales of Y that are those of X");
+    E4M3((product.y.scale = p.t, product.y.dynamic = 1), PWL_QGEMM_ERR_OVERLAP, "such that would be written");
+    E4M3((product.y.scale = p.bias, product.y.dynamic = 1), PWL_QGEMM_ERR_OVERLAP, "dynamic scales over the bias");
+    E4M3(product.y.type = (pwl_qgemm_type)(PWL_QGEMM_E4M3 + 1), PWL_QGEMM_ERR_TYPE, "Y of no type");
     REFUSED(product.scheme = PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_ERR_SCHEME, "weights of the other scheme");
     REFUSED(product.sums = PWL_QGEMM_SUMS_STORED, PWL_QGEMM_ERR_SCHEME, "stored sums");
     REFUSED(product.y.data = p.t, PWL_QGEMM_ERR_OVERLAP, "Y over the scales");
@@ -512,6 +569,7 @@ int main(void)
         test_products(PWL_QGEMM_MXFP4_FP8, (enum fp8_kind)kind);
     }
     test_floats();
+    test_e4m3();
     test_errors();
     return tap_end();
 }

@@ -66,7 +66,7 @@ static pwl_qgemm_product product_of(const struct scheme *scheme, const pwl_qgemm
                                        weights,
                                        {a8 ? (const void *)q : x, a8 ? K / PWL_BLOCK : K + GAP, type, 0, NULL, NULL},
                                        NULL,
-                                       {y, N + GAP, PWL_QGEMM_F32, 0, 0},
+                                       {y, N + GAP, PWL_QGEMM_F32, 0, 0, NULL, 0},
                                        NULL};
     return product;
 }
@@ -191,7 +191,7 @@ static void test_int8(pwl_qgemm_format format, const char *name)
                                      &weights,
                                      {q_x, K + GAP, PWL_QGEMM_S8, (int32_t)i * 40 - 100, n_x, NULL},
                                      bias,
-                                     {got, N + GAP, i % 2 ? PWL_QGEMM_S32 : PWL_QGEMM_S8, 3, 1},
+                                     {got, N + GAP, i % 2 ? PWL_QGEMM_S32 : PWL_QGEMM_S8, 3, 1, NULL, 0},
                                      NULL};
         memset(got, 0xa5, sizeof got);
         memset(reference, 0xa5, sizeof reference);

@@ -172,7 +172,7 @@ static void make_group(void)
     product = (pwl_qgemm_product){.scheme = PWL_QGEMM_W4A16, .m = M, .weights = &weights};
     product.x = (pwl_qgemm_input){p.x, K, PWL_QGEMM_F32, 0, NULL, NULL};
     product.bias = p.bias;
-    product.y = (pwl_qgemm_output){p.y, N, PWL_QGEMM_F32, 0, 0};
+    product.y = (pwl_qgemm_output){p.y, N, PWL_QGEMM_F32, 0, 0, NULL, 0};
 }
 
 /* Rows of expert e by a product of its own. */

@@ -39,7 +39,7 @@ static struct problem new_problem(size_t m, size_t n, size_t k, pwl_qgemm_type t
                                     NULL,
                                     {p.x, k + GAP, PWL_QGEMM_S8, (int32_t)random_in(state, -128, 127), p.n_x, NULL},
                                     p.bias,
-                                    {p.y, n + GAP, type, (int32_t)random_in(state, -128, 127), -4},
+                                    {p.y, n + GAP, type, (int32_t)random_in(state, -128, 127), -4, NULL, 0},
                                     NULL};
     return p;
 }
@@ -225,7 +225,7 @@ static void test_errors(void)
                                     &weights,
                                     {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
                                     NULL,
-                                    {y, 1, PWL_QGEMM_F32, 0, 0},
+                                    {y, 1, PWL_QGEMM_F32, 0, 0, NULL, 0},
                                     NULL};
     pwl_qgemm_product int8 = good;
     int8.scheme = PWL_QGEMM_INT8;
@@ -342,7 +342,7 @@ static void test_overlaps(void)
                                       &weights,
                                       {bytes + x_at, x_stride, PWL_QGEMM_S8, 0, n_x, NULL},
                                       NULL,
-                                      {bytes + y_at, y_stride, PWL_QGEMM_S8, 0, 0},
+                                      {bytes + y_at, y_stride, PWL_QGEMM_S8, 0, 0, NULL, 0},
                                       NULL};
         (void)mark(marks, x_at, m, k, x_stride);
         const int overlap = mark(marks, y_at, m, n, y_stride);

@@ -100,7 +100,7 @@ static void test_tables(void)
         pwl_cuda_plan_fill(&planned.plan, table, memory);
         planned.memory = memory;
         for (int gated = 0; gated < 2; gated++) {
-            const struct y_kind *const kind_y = draw_y_kind(table, 1, gated, &state);
+            const struct y_kind *const kind_y = draw_y_kind(table, 1, gated, Y_DYNAMIC, &state);
             pwl_qgemm_activation as = draw_activation(table, 1, gated, 1000, kind_y, &state);
             if (i % 5 == 0)
                 as.of_x.zero_point = zero_points[random_bits(&state) % 4];

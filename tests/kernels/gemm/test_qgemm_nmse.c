@@ -69,12 +69,12 @@ static int multiply(const struct figure *figure, const pwl_qgemm_weights *weight
                                  weights,
                                  {x, K, PWL_QGEMM_F32, 0, NULL, NULL},
                                  NULL,
-                                 {y, ROWS, PWL_QGEMM_F32, 0, 0},
+                                 {y, ROWS, PWL_QGEMM_F32, 0, 0, NULL, 0},
                                  NULL};
     if (figure->scheme != PWL_QGEMM_INT8)
         return pwl_qgemm_reference(&product) == PWL_QGEMM_OK;
     product.x = (pwl_qgemm_input){q_x, K, PWL_QGEMM_S8, 0, n_x, NULL};
-    product.y = (pwl_qgemm_output){sums, ROWS, PWL_QGEMM_S32, 0, 0};
+    product.y = (pwl_qgemm_output){sums, ROWS, PWL_QGEMM_S32, 0, 0, NULL, 0};
     if (pwl_qgemm_quantise_s8(x, ROWS, K, K, q_x, n_x) != PWL_QGEMM_OK ||
         pwl_qgemm_unpack_s8(weights, q_w, n_w) != PWL_QGEMM_OK || pwl_qgemm_reference(&product) != PWL_QGEMM_OK)
         return 0;

@@ -134,7 +134,7 @@ static void draw(const struct scheme *scheme, size_t m, size_t n, size_t k, pwl_
                             &p.weights,
                             {p.x_memory, (x == PWL_QGEMM_BLOCKS_Q8_1 ? k / PWL_BLOCK : k) + GAP, x, 0, NULL, NULL},
                             biased ? p.bias : NULL,
-                            {p.y_memory, n + GAP, y, 0, 0},
+                            {p.y_memory, n + GAP, y, 0, 0, NULL, 0},
                             NULL};
     store_x(m, x, sums == PWL_QGEMM_SUMS_STORED ? PWL_RULE_DOCUMENT : PWL_RULE_DEFAULT);
     memset(p.y_memory, 0xa5, sizeof p.y_memory);

@@ -74,7 +74,7 @@ static void test_reference(const struct qgemm_kind *kind, uint64_t *state)
                                        &weights,
                                        {x, K / PWL_BLOCK, PWL_QGEMM_BLOCKS_Q8_1, 0, NULL, NULL},
                                        NULL,
-                                       {y, N, PWL_QGEMM_F32, 0, 0},
+                                       {y, N, PWL_QGEMM_F32, 0, 0, NULL, 0},
                                        NULL};
     good &= pwl_qgemm_reference(&product) == PWL_QGEMM_OK &&
             pwl_qgemm_bound(&product, 0, value[0], bound[0]) == PWL_QGEMM_OK;

@@ -39,7 +39,7 @@ static pwl_qgemm_product product_of(size_t m, size_t n)
     pwl_qgemm_product product;
     memset(&product, 0, sizeof product);
     product.m = m;
-    product.y = (pwl_qgemm_output){y, (n + 7) / 8 * 8, PWL_QGEMM_F16, 0, 0};
+    product.y = (pwl_qgemm_output){y, (n + 7) / 8 * 8, PWL_QGEMM_F16, 0, 0, NULL, 0};
     return product;
 }
 

@@ -206,7 +206,7 @@ static void test_strips(pwl_qgemm_scheme scheme, pwl_qgemm_format format, const 
         pwl_qgemm_product product = {.scheme = scheme, .m = m, .weights = &w.device};
         pwl_qgemm_kernel ran;
         product.x = (pwl_qgemm_input){device_x + 2 * shift, k, PWL_QGEMM_F16, 0, NULL, NULL};
-        product.y = (pwl_qgemm_output){device_y, n, PWL_QGEMM_F16, 0, 0};
+        product.y = (pwl_qgemm_output){device_y, n, PWL_QGEMM_F16, 0, 0, NULL, 0};
         CUDA(cudaMemcpy(device_x + 2 * shift, x, x_count * sizeof *x, cudaMemcpyHostToDevice));
         CUDA(cudaMemset(device_y, POISON, y_bytes));
         PWL(pwl_cuda_qgemm_workspace(&product, &bytes));

@@ -137,7 +137,7 @@ static int fused_product_agrees(const struct scheme *scheme, const struct weight
     compute_values(&p, kernel_for(scheme), values);
     p.product.bias = has_bias && gated ? pair.gate : p.product.bias;
     p.on_device.bias = has_bias && gated ? pair.device_gate : p.on_device.bias;
-    const struct y_kind *const y = draw_y_kind(table.host, int8, gated, state);
+    const struct y_kind *const y = draw_y_kind(table.host, int8, gated, Y_KINDS, state);
     pwl_qgemm_activation as =
         draw_activation(table.host, int8, gated, half_of_most(&p.product, values, 0x1p-13), y, state);
     pwl_qgemm_activation device_as = as;

@@ -100,6 +100,7 @@ BINARY(sub_epi64, u64, 8, a.u64[k] - b.u64[k])
 BINARY(subs_epu16, u16, 32, (uint16_t)(a.u16[k] > b.u16[k] ? a.u16[k] - b.u16[k] : 0))
 BINARY(min_epi16, s16, 32, a.s16[k] < b.s16[k] ? a.s16[k] : b.s16[k])
 BINARY(max_epi16, s16, 32, a.s16[k] > b.s16[k] ? a.s16[k] : b.s16[k])
+BINARY(max_epu16, u16, 32, a.u16[k] > b.u16[k] ? a.u16[k] : b.u16[k])
 BINARY(min_epu16, u16, 32, a.u16[k] < b.u16[k] ? a.u16[k] : b.u16[k])
 BINARY(min_epu32, u32, 16, a.u32[k] < b.u32[k] ? a.u32[k] : b.u32[k])
 BINARY(mullo_epi32, u32, 16, a.u32[k] * b.u32[k])
@@ -124,6 +125,7 @@ BINARY(sllv_epi16, u16, 32, (uint16_t)(b.u16[k] < 16 ? (uint32_t)a.u16[k] << b.u
 BINARY(srlv_epi16, u16, 32, (uint16_t)(b.u16[k] < 16 ? a.u16[k] >> b.u16[k] : 0))
 BINARY(sllv_epi32, u32, 16, b.u32[k] < 32 ? a.u32[k] << b.u32[k] : 0)
 BINARY(srav_epi32, s32, 16, a.s32[k] >> (b.u32[k] < 32 ? b.u32[k] : 31))
+BINARY(srlv_epi32, u32, 16, b.u32[k] < 32 ? a.u32[k] >> b.u32[k] : 0)
 BINARY(sllv_epi64, u64, 8, b.u64[k] < 64 ? a.u64[k] << b.u64[k] : 0)
 BINARY(srlv_epi64, u64, 8, b.u64[k] < 64 ? a.u64[k] >> b.u64[k] : 0)
 BINARY(srav_epi64, s64, 8, a.s64[k] >> (b.u64[k] < 64 ? b.u64[k] : 63))
@@ -135,6 +137,8 @@ BINARY(unpacklo_epi64, u64, 8, k & 1 ? b.u64[k & ~1] : a.u64[k & ~1])
 BINARY(unpackhi_epi64, u64, 8, k & 1 ? b.u64[k | 1] : a.u64[k | 1])
 BINARY(unpacklo_epi8, u8, 64, (k & 1 ? b.u8 : a.u8)[(k & ~15) + (k & 15) / 2])
 BINARY(unpackhi_epi8, u8, 64, (k & 1 ? b.u8 : a.u8)[(k & ~15) + 8 + (k & 15) / 2])
+BINARY(unpacklo_epi16, u16, 32, (k & 1 ? b.u16 : a.u16)[(k & ~7) + (k & 7) / 2])
+BINARY(unpackhi_epi16, u16, 32, (k & 1 ? b.u16 : a.u16)[(k & ~7) + 4 + (k & 7) / 2])
 
 /* Sums of eight differences without their signs. */
 EMULATED __m512i emulated_sad_epu8(__m512i va, __m512i vb)
@@ -149,12 +153,20 @@ EMULATED int16_t emulated_saturated(int32_t v)
 {
     return (int16_t)(v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v);
 }
+EMULATED int32_t emulated_unsigned(int32_t v, int32_t most)
+{
+    return v < 0 ? 0 : v > most ? most : v;
+}
 /* In each 128 bits, four words of a and then four of b. */
 BINARY(packs_epi32, s16, 32, emulated_saturated((k & 4 ? b.s32 : a.s32)[k / 8 * 4 + (k & 3)]))
+BINARY(packus_epi32, u16, 32, (uint16_t)emulated_unsigned((k & 4 ? b.s32 : a.s32)[k / 8 * 4 + (k & 3)], UINT16_MAX))
+BINARY(packus_epi16, u8, 64, (uint8_t)emulated_unsigned((k & 8 ? b.s16 : a.s16)[k / 16 * 8 + (k & 7)], UINT8_MAX))
 
+MASK(cmpge_epi16_mask, s16, 32, __mmask32, a.s16[k] >= b.s16[k])
 MASK(cmpgt_epi16_mask, s16, 32, __mmask32, a.s16[k] > b.s16[k])
 MASK(cmplt_epu16_mask, u16, 32, __mmask32, a.u16[k] < b.u16[k])
 MASK(cmpgt_epi32_mask, s32, 16, __mmask16, a.s32[k] > b.s32[k])
+MASK(cmpneq_epi32_mask, u32, 16, __mmask16, a.u32[k] != b.u32[k])
 MASK(cmpneq_epi64_mask, u64, 8, __mmask8, a.u64[k] != b.u64[k])
 MASK(test_epi64_mask, u64, 8, __mmask8, (a.u64[k] & b.u64[k]) != 0)
 MASK(testn_epi16_mask, u16, 32, __mmask32, (a.u16[k] & b.u16[k]) == 0)
@@ -167,7 +179,6 @@ MASKED(mask_sub_epi32, sub_epi32, u32, 16, __mmask16)
 MASKED(mask_sub_epi16, sub_epi16, u16, 32, __mmask32)
 MASKED(mask_andnot_epi32, andnot_epi32, u32, 16, __mmask16)
 MASKED(mask_andnot_epi64, andnot_epi64, u64, 8, __mmask8)
-MASKED(mask_permutexvar_epi8, permutexvar_epi8, u8, 64, __mmask64)
 BLEND(mask_blend_epi8, u8, 64, __mmask64)
 BLEND(mask_blend_epi16, u16, 32, __mmask32)
 BLEND(mask_blend_epi32, u32, 16, __mmask16)
@@ -185,6 +196,7 @@ MEMORY(32, u32, 16, __mmask16, uint32_t)
             r.lane[k] = (i.lane[k] & count ? b : a).lane[i.lane[k] & (count - 1)];                                     \
         return r.v;                                                                                                    \
     }
+PERMUTE2(8, u8, 64)
 PERMUTE2(16, u16, 32)
 PERMUTE2(32, u32, 16)
 PERMUTE2(64, u64, 8)
@@ -213,6 +225,13 @@ EMULATED __m512i emulated_set1_epi8(int8_t word)
 EMULATED __m512i emulated_slli_epi16(__m512i a, unsigned count)
 {
     return emulated_sllv_epi16(a, emulated_set1_epi16((int16_t)count));
+}
+EMULATED __m512i emulated_srai_epi16(__m512i va, unsigned count)
+{
+    emulated r = {.v = va};
+    for (int k = 0; k < 32; k++)
+        r.s16[k] = (int16_t)(r.s16[k] >> (count < 16 ? count : 15));
+    return r.v;
 }
 EMULATED __m512i emulated_srli_epi16(__m512i a, unsigned count)
 {
@@ -405,9 +424,11 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_castsi512_si128 emulated_castsi512_si128
 #define _mm512_castsi512_si256 emulated_castsi512_si256
 #define _mm512_cmp_ps_mask emulated_cmp_ps_mask
+#define _mm512_cmpge_epi16_mask emulated_cmpge_epi16_mask
 #define _mm512_cmpgt_epi16_mask emulated_cmpgt_epi16_mask
 #define _mm512_cmpgt_epi32_mask emulated_cmpgt_epi32_mask
 #define _mm512_cmplt_epu16_mask emulated_cmplt_epu16_mask
+#define _mm512_cmpneq_epi32_mask emulated_cmpneq_epi32_mask
 #define _mm512_cmpneq_epi64_mask emulated_cmpneq_epi64_mask
 #define _mm512_cvtepi32_ps emulated_cvtepi32_ps
 #define _mm512_cvtps_epi32 emulated_cvtps_epi32
@@ -426,7 +447,6 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_mask_blend_epi64 emulated_mask_blend_epi64
 #define _mm512_mask_blend_epi8 emulated_mask_blend_epi8
 #define _mm512_mask_mov_epi32(kept, m, v) emulated_mask_blend_epi32(m, kept, v)
-#define _mm512_mask_permutexvar_epi8 emulated_mask_permutexvar_epi8
 #define _mm512_mask_storeu_epi16 emulated_mask_storeu_epi16
 #define _mm512_mask_storeu_epi32 emulated_mask_storeu_epi32
 #define _mm512_mask_storeu_epi8 emulated_mask_storeu_epi8
@@ -441,6 +461,7 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_max_epi64 emulated_max_epi64
 #define _mm512_mullo_epi64 emulated_mullo_epi64
 #define _mm512_mul_epu32 emulated_mul_epu32
+#define _mm512_max_epu16 emulated_max_epu16
 #define _mm512_max_epu8 emulated_max_epu8
 #define _mm512_min_epi16 emulated_min_epi16
 #define _mm512_min_epi32 emulated_min_epi32
@@ -456,9 +477,12 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_mullo_epi16 emulated_mullo_epi16
 #define _mm512_or_si512 emulated_or_si512
 #define _mm512_packs_epi32 emulated_packs_epi32
+#define _mm512_packus_epi16 emulated_packus_epi16
+#define _mm512_packus_epi32 emulated_packus_epi32
 #define _mm512_permutex2var_epi16 emulated_permutex2var_epi16
 #define _mm512_permutex2var_epi32 emulated_permutex2var_epi32
 #define _mm512_permutex2var_epi64 emulated_permutex2var_epi64
+#define _mm512_permutex2var_epi8 emulated_permutex2var_epi8
 #define _mm512_permutexvar_epi16 emulated_permutexvar_epi16
 #define _mm512_permutexvar_epi32 emulated_permutexvar_epi32
 #define _mm512_permutexvar_epi8 emulated_permutexvar_epi8
@@ -476,6 +500,7 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_sllv_epi16 emulated_sllv_epi16
 #define _mm512_sllv_epi32 emulated_sllv_epi32
 #define _mm512_sllv_epi64 emulated_sllv_epi64
+#define _mm512_srai_epi16 emulated_srai_epi16
 #define _mm512_srav_epi32 emulated_srav_epi32
 #define _mm512_srav_epi64 emulated_srav_epi64
 #define _mm512_srl_epi32 emulated_srl_epi32
@@ -483,6 +508,7 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_srli_epi32 emulated_srli_epi32
 #define _mm512_srli_epi64 emulated_srli_epi64
 #define _mm512_srlv_epi16 emulated_srlv_epi16
+#define _mm512_srlv_epi32 emulated_srlv_epi32
 #define _mm512_srlv_epi64 emulated_srlv_epi64
 #define _mm512_store_si512 emulated_store
 #define _mm512_storeu_ps emulated_storeu_ps
@@ -500,8 +526,10 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_testn_epi16_mask emulated_testn_epi16_mask
 #define _mm512_testn_epi32_mask emulated_testn_epi32_mask
 #define _mm512_testn_epi64_mask emulated_testn_epi64_mask
+#define _mm512_unpackhi_epi16 emulated_unpackhi_epi16
 #define _mm512_unpackhi_epi64 emulated_unpackhi_epi64
 #define _mm512_unpacklo_epi64 emulated_unpacklo_epi64
+#define _mm512_unpacklo_epi16 emulated_unpacklo_epi16
 #define _mm512_unpacklo_epi8 emulated_unpacklo_epi8
 #define _mm512_unpackhi_epi8 emulated_unpackhi_epi8
 #define _mm512_sad_epu8 emulated_sad_epu8

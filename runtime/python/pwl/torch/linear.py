@@ -22,8 +22,10 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from .. import _core, gguf, qgemm
 from ..errors import Error, shown
 from ..qgemm import ALIGNMENT, Packed, Weights
+from ..qgemm_options import INTEGERS, PAIR_ROWS, Form, Options, form_of, n_w_of, options_of, shift_of
 from ..table import Table
-from .ops import LIBRARY, current_device, current_stream, define, empty_strided_cuda, on_device, plain, slope, state_of, table_of, text_of
+from .ops import (LIBRARY, codes_of_real, current_device, current_stream, define, empty_strided_cuda, map_real, on_device,
+                  plain, reals_of_codes, slope, state_of, table_of, text_of)
 
 __all__ = ["QLinear"]
 
@@ -42,11 +44,11 @@ class _Call:
         self.size, self.device = core.workspace(*arrays), device
         self.run = core.bind(*arrays, 0, self.size, 0).at
 
-    def into(self, y: Tensor, x: int) -> None:
-        """Queues the product of the rows at the address x on the current stream of the device, which is current; each time
-        with another workspace, as any thread and stream may call."""
+    def into(self, y: Tensor, x: int, n_x: int = 0) -> None:
+        """Queues the product of the rows at the address x, in INT8 with exponents at another, on the current stream of the
+        device, which is current; each time with another workspace, as any thread and stream may call."""
         space = empty_strided_cuda((self.size,), (1,), torch.uint8) if self.size else None
-        self.run(x, y.data_ptr(), 0 if space is None else space.data_ptr(), current_stream(self.device))
+        self.run(x, y.data_ptr(), 0 if space is None else space.data_ptr(), current_stream(self.device), n_x)
 
 
 class _HostCall:
@@ -54,13 +56,13 @@ class _HostCall:
 
     device = None
 
-    def __init__(self, core: _core.Product, arrays: tuple[int, ...]) -> None:
-        self.core, self.arrays = core, arrays
+    def __init__(self, core: _core.Product, arrays: tuple[int, ...], n: int) -> None:
+        self.core, self.arrays, self.n = core, arrays, n
 
-    def into(self, y: Tensor, x: int) -> None:
+    def into(self, y: Tensor, x: int, n_x: int = 0) -> None:
         """Writes the product of the rows at the address x."""
-        m, _, k, x_type, _, n, y_type = self.arrays
-        qgemm.on_all_cores(self.core, (m, x, k, x_type, y.data_ptr(), n, y_type), n)
+        m, _, k, x_type, _, columns, y_type, _ = self.arrays
+        qgemm.on_all_cores(self.core, (m, x, k, x_type, y.data_ptr(), columns, y_type, n_x), self.n)
 
 
 class _Prepared:
@@ -72,7 +74,7 @@ class _Prepared:
         self.calls: dict[tuple[int, ...], _Call] = {}
 
     def call(self, arrays: tuple[int, ...]) -> _Call:
-        m, x, _, x_type, _, _, y_type = arrays
+        m, x, _, x_type, _, _, y_type, _ = arrays
         key = m, x % ALIGNMENT, x_type, y_type
         call = self.calls.get(key)
         if call is None:
@@ -81,14 +83,15 @@ class _Prepared:
 
 
 @functools.lru_cache(maxsize=4096)
-def _prepared(weight: int, bias: int, packed: Packed, activations: int, table: Optional[str], device: int) -> _Prepared:
-    return _Prepared(_core_of(weight, bias, packed, activations, table, device, None), device)
+def _prepared(weight: int, bias: int, packed: Packed, activations: int, table: Optional[str], options: str,
+              device: int) -> _Prepared:
+    return _Prepared(_core_of(weight, bias, packed, activations, table, options, device, None), device)
 
 
-def _core_of(weight: int, bias: int, packed: Packed, activations: int, table: Optional[str], device: Optional[int],
-             keep: Any) -> _core.Product:
+def _core_of(weight: int, bias: int, packed: Packed, activations: int, table: Optional[str], options: str,
+             device: Optional[int], keep: Any) -> _core.Product:
     scheme, of_table = qgemm.scheme_of(packed.format, activations), None if table is None else table_of(table)
-    return qgemm.core(scheme, packed.at(weight), bias, of_table, device, keep)
+    return qgemm.core(scheme, packed.at(weight), bias, of_table, options_of(options), device, keep)
 
 
 def _version(of: Tensor) -> Optional[int]:
@@ -103,8 +106,8 @@ class _Arranged:
         self.at, self.version = weight.data_ptr(), _version(weight)
         self.cores: dict[tuple[Any, ...], tuple[_core.Product, Any]] = {}
 
-    def core(self, bias: int, packed: Packed, activations: int, table: Optional[str]) -> _core.Product:
-        key = bias, packed, activations, table
+    def core(self, bias: int, packed: Packed, activations: int, table: Optional[str], options: str) -> _core.Product:
+        key = bias, packed, activations, table, options
         found = self.cores.get(key)
         if found is None:
             if len(self.cores) >= KEPT:
@@ -126,13 +129,14 @@ def _arranged(weight: Tensor) -> _Arranged:
 
 
 def _call(x: Tensor, y: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed, activations: int,
-          table: Optional[str], device: Optional[int]) -> Union[_Call, _HostCall]:
-    arrays = (x.numel() // packed.k, x.data_ptr(), packed.k, qgemm.TYPES[str(x.dtype)[6:]], y.data_ptr(), packed.n,
-              qgemm.TYPES[str(y.dtype)[6:]])
+          table: Optional[str], options: str, device: Optional[int], n_x: int = 0) -> Union[_Call, _HostCall]:
+    arrays = (x.numel() // packed.k, x.data_ptr(), packed.k, qgemm.TYPES[str(x.dtype)[6:]], y.data_ptr(), y.shape[-1],
+              qgemm.TYPES[str(y.dtype)[6:]], n_x)
+    key = _address(bias), packed, activations, table, options
     if device is not None:
-        return _prepared(weight.data_ptr(), _address(bias), packed, activations, table, device).call(arrays)
+        return _prepared(weight.data_ptr(), *key, device).call(arrays)
     with _LOCK:
-        return _HostCall(_arranged(weight).core(_address(bias), packed, activations, table), arrays)
+        return _HostCall(_arranged(weight).core(*key), arrays, packed.n)
 
 
 def _address(of: Optional[Tensor]) -> int:
@@ -152,64 +156,94 @@ def _packed(weight: Tensor, format: str, n: int, k: int, size: int, row_data: bo
     return Packed(format, n, k, size, row_data)
 
 
-def _dtype(x: Tensor, table: Optional[str], codes: bool) -> torch.dtype:
-    """That of the result."""
-    if not codes:
-        return x.dtype
-    if table is None:
+@functools.lru_cache(maxsize=4096)
+def _form(format: str, table: Optional[str], codes: bool, options: str) -> Form:
+    if codes and table is None and format not in INTEGERS:
         raise Error("codes=True needs a table")
-    dtype: torch.dtype = getattr(torch, table_of(table).output.dtype.name)
-    return dtype
+    return form_of(format, None if table is None else table_of(table), codes, options_of(options))
 
 
-def _shape(x: Tensor, n: int, k: int) -> tuple[int, ...]:
-    if x.dtype not in REALS:
-        raise Error(f"a tensor of {x.dtype}: real numbers are wanted")
+def _stored(x: Tensor, form: Form) -> torch.dtype:
+    """The type of what the product stores."""
+    dtype: torch.dtype = x.dtype if form.dtype is None else getattr(torch, form.dtype)
+    return torch.float32 if dtype == torch.float64 else dtype
+
+
+def _dtype(x: Tensor, form: Form, codes: bool) -> torch.dtype:
+    """That of the result."""
+    if codes:
+        return _stored(x, form)
+    return x.dtype if x.dtype in REALS else torch.float32
+
+
+def _shape(x: Tensor, format: str, n: int, k: int, options: str) -> tuple[int, ...]:
+    if x.dtype not in REALS and not (format in INTEGERS and x.dtype == torch.int8):
+        raise Error(f"a tensor of {x.dtype}: real numbers are wanted" + (", or int8" if format in INTEGERS else ""))
     if x.dim() == 0 or x.shape[-1] != k:
         raise Error(f"x is of the shape {tuple(x.shape)}: its last dimension must be {k}")
-    return (*x.shape[:-1], n)
+    return (*x.shape[:-1], n // 2 if options_of(options).gated else n)
 
 
 def _multiply(x: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed, activations: int,
-              table: Optional[str], codes: bool, device: Optional[int]) -> Tensor:
-    n, k = packed.n, packed.k
-    dtype, shape = _dtype(x, table, codes), _shape(x, n, k)
+              table: Optional[str], codes: bool, options: str, device: Optional[int]) -> Tensor:
+    form, shape = _form(packed.format, table, codes, options), _shape(x, packed.format, packed.n, packed.k, options)
+    of_bias, of_x = torch.int32 if packed.format in INTEGERS else torch.float32, options_of(options).input
     if weight.device != x.device or (bias is not None and bias.device != x.device):
         raise Error(f"x lies on {x.device}, the layer on {weight.device}: both must lie on one")
-    if bias is not None and (bias.dtype != torch.float32 or bias.shape != (n,) or not bias.is_contiguous()):
-        raise Error(f"bias must be {n} of float32, not {tuple(bias.shape)} of {bias.dtype}")
-    given = (x.to(torch.float32) if x.dtype == torch.float64 else x).contiguous()
-    y = torch.empty(shape, dtype=torch.float32 if dtype == torch.float64 else dtype, device=x.device)
+    if bias is not None and (bias.dtype != of_bias or bias.shape != (packed.n,) or not bias.is_contiguous()):
+        raise Error(f"bias must be {packed.n} of {str(of_bias)[6:]}, not {tuple(bias.shape)} of {bias.dtype}")
+    if of_x is not None:
+        given = (x if x.dtype == torch.int8 else codes_of_real(x, of_x)).contiguous()
+    else:
+        given = (x.to(torch.float32) if x.dtype == torch.float64 else x).contiguous()
+    y = torch.empty(shape, dtype=_stored(x, form), device=x.device)
     if y.numel():
         if weight.data_ptr() % ALIGNMENT:  # as a part of another tensor
             weight = weight.clone()
-        _call(given, y, weight, bias, packed, activations, table, device).into(y, given.data_ptr())
+        n_x = None if of_x is None else torch.full((given.numel() // packed.k,), shift_of(of_x), dtype=torch.int8,
+                                                   device=x.device)
+        at = 0 if n_x is None else n_x.data_ptr()
+        _call(given, y, weight, bias, packed, activations, table, options, device, at).into(y, given.data_ptr(), at)
+    if not codes and form.dtype is not None:
+        y = _reals(y, weight, packed, form, options)
+    dtype = _dtype(x, form, codes)
     return y if y.dtype == dtype else y.to(dtype)
 
 
+def _reals(y: Tensor, weight: Tensor, packed: Packed, form: Form, options: str) -> Tensor:
+    """The real numbers of what INT8 has stored, in float32."""
+    if form.of is not None:
+        return reals_of_codes(y, form.of)
+    of_x = options_of(options).input
+    shifts = n_w_of(weight, packed).view(torch.int8).to(torch.int32) + (0 if of_x is None else shift_of(of_x))
+    return torch.ldexp(y.to(torch.float32), -shifts)
+
+
 def _qlinear_cpu(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
-                 row_data: bool, activations: int, table: Optional[str], codes: bool) -> Tensor:
+                 row_data: bool, activations: int, table: Optional[str], codes: bool, options: str = "") -> Tensor:
     packed = _packed(weight, format, n, k, size, row_data)
-    return _multiply(x, weight, bias, packed, activations, table, codes, None)
+    return _multiply(x, weight, bias, packed, activations, table, codes, options, None)
 
 
 def _qlinear_cuda(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
-                  row_data: bool, activations: int, table: Optional[str], codes: bool) -> Tensor:
+                  row_data: bool, activations: int, table: Optional[str], codes: bool, options: str = "") -> Tensor:
     packed, device = _packed(weight, format, n, k, size, row_data), x.device.index
     with on_device(device):
-        return _multiply(x, weight, bias, packed, activations, table, codes, device)
+        return _multiply(x, weight, bias, packed, activations, table, codes, options, device)
 
 
 def _qlinear_fake(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
-                  row_data: bool, activations: int, table: Optional[str], codes: bool) -> Tensor:
-    return torch.empty(_shape(x, n, k), dtype=_dtype(x, table, codes), device=x.device)
+                  row_data: bool, activations: int, table: Optional[str], codes: bool, options: str = "") -> Tensor:
+    dtype = _dtype(x, _form(format, table, codes, options), codes)
+    return torch.empty(_shape(x, format, n, k, options), dtype=dtype, device=x.device)
 
 
 _OF_WEIGHTS = "str format, int n, int k, int size, bool row_data"
 
-# x W^T + bias, by the table where one is given: Product of pwl.qgemm. Its gradient goes to x alone.
-qlinear = define(f"qlinear(Tensor x, Tensor weight, Tensor? bias, {_OF_WEIGHTS}, int activations, str? table, bool codes)"
-                 " -> Tensor", _qlinear_fake, CPU=_qlinear_cpu, CUDA=_qlinear_cuda)
+# x W^T + bias, by the table where one is given: Product of pwl.qgemm; options are Options.text(). Its gradient goes to x
+# alone.
+qlinear = define(f"qlinear(Tensor x, Tensor weight, Tensor? bias, {_OF_WEIGHTS}, int activations, str? table, bool codes, "
+                 'str options="") -> Tensor', _qlinear_fake, CPU=_qlinear_cpu, CUDA=_qlinear_cuda)
 
 
 # ---- pwl::qvalues ----
@@ -232,14 +266,32 @@ def _keep_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(x, weight, *([] if bias is None else [bias]))
 
 
+def _in_turns(gate: Tensor, up: Tensor) -> Tensor:
+    """8 of the gate's and 8 of up's, along the last dimension, as packed weights have their rows."""
+    parts = [of.reshape(*of.shape[:-1], -1, PAIR_ROWS) for of in (gate, up)]
+    return torch.stack(parts, -2).flatten(-3)
+
+
+def _of_gate(of_y: Tensor, values: Tensor, table: str, options: Options) -> Tensor:
+    """The gradient of both, in turns, by what they are before the table."""
+    gate, up = (of.flatten(-2) for of in values.reshape(*values.shape[:-1], -1, 2, PAIR_ROWS).unbind(-2))
+    limit = options.up_limit or float("inf")
+    of_gate = of_y * slope(gate, table) * (up.clamp(-limit, limit) + options.up_plus)
+    return _in_turns(of_gate, of_y * map_real(gate, table) * (up.abs() <= limit))
+
+
 def _gradient(ctx: Any, of_y: Tensor) -> tuple[Optional[Tensor], ...]:
     x, weight, *bias = ctx.saved_tensors
-    *of_weights, activations, table, codes = ctx.others
-    of_y = of_y.to(torch.float32)
+    *of_weights, activations, table, codes, options = (*ctx.others, "")[:9]
+    of_y, given = of_y.to(torch.float32), options_of(options)
     if table is not None:
-        of_y = of_y * slope(qlinear(x.to(torch.float32), weight, *(bias or [None]), *of_weights, activations, None, False),
-                            table)
-    return (of_y @ qvalues(weight, *of_weights)).to(x.dtype), *[None] * 10
+        of_bias = bias[0] if bias else None
+        if of_bias is not None and given.gated:
+            of_bias = _in_turns(*of_bias.chunk(2))
+        values = qlinear(x.to(torch.float32), weight, of_bias, *of_weights, activations, None, False,
+                         Options(input=given.input).text())
+        of_y = _of_gate(of_y, values, table, given) if given.gated else of_y * slope(values, table)
+    return (of_y @ qvalues(weight, *of_weights)).to(x.dtype), *[None] * (2 + len(ctx.others))
 
 
 torch.library.register_autograd("pwl::qlinear", _gradient, setup_context=_keep_inputs, lib=LIBRARY)
@@ -279,40 +331,46 @@ class _Repeat:
 def _repeat(x: Tensor, y: Tensor, weight: Optional[Tensor], bias: Optional[Tensor],
             arguments: tuple[Any, ...]) -> Optional[_Repeat]:
     """Of the forward of a plain x that gave y; None where the operator has copied or converted a tensor."""
-    *of_weights, activations, table, _ = arguments
-    if (x.dtype == torch.float64 or not y.numel() or not x.is_contiguous() or x.data_ptr() % ALIGNMENT
-            or type(weight) is not Tensor or weight.data_ptr() % ALIGNMENT or type(bias) not in (Tensor, type(None))):
+    *of_weights, activations, table, _, options = arguments
+    if (x.dtype == torch.float64 or of_weights[0] in INTEGERS or not y.numel() or not x.is_contiguous()
+            or x.data_ptr() % ALIGNMENT or type(weight) is not Tensor or weight.data_ptr() % ALIGNMENT
+            or type(bias) not in (Tensor, type(None))):
         return None
     device = x.device.index
     with contextlib.nullcontext() if device is None else on_device(device):
-        return _Repeat(_call(x, y, weight, bias, Packed(*of_weights), activations, table, device), y, weight, bias)
+        call = _call(x, y, weight, bias, Packed(*of_weights), activations, table, options, device)
+        return _Repeat(call, y, weight, bias)
 
 
 # ---- The module ----
 
 class QLinear(nn.Module):
     """A linear layer with quantised weights, and a table as its activation where one is given: pwl.qgemm.Product as a
-    module. The result has the type of x; with codes=True it is the table's output codes. Gradients go to x alone.
+    module. The result has the type of x; with codes=True it is codes. Gradients go to x alone.
 
-    weights    Weights of pwl.qgemm; of_linear() and of_gguf() make them
-    bias       numbers, one for each row of the weights, kept in float32; or None
+    weights    Weights of pwl.qgemm; of_linear(), of_pair() and of_gguf() make them
+    bias       numbers, one for each row of the weights, of a pair the gate's first; or None. Kept in float32, beside
+               weights of int8 and int4 in the units of their sums, int32
+    options    Product's: activations, codes, gated and so on. A layer of integers takes codes of `input`, int8, or real
+               numbers, which it rounds to them
     """
 
     bias: Optional[Tensor]
     weight: Tensor
 
     def __init__(self, weights: Weights, bias: Any = None, *, table: Optional[Table] = None, activations: int = 16,
-                 codes: bool = False) -> None:
+                 codes: bool = False, **options: Any) -> None:
         super().__init__()
-        bias = bias.detach().to(torch.float32).numpy(force=True) if isinstance(bias, Tensor) else bias
-        product = qgemm.Product(weights, bias, table, activations=activations, codes=codes)  # which has looked at all of it
+        if isinstance(bias, Tensor):
+            bias = bias.detach().to(bias.dtype if bias.dtype == torch.int32 else torch.float32).numpy(force=True)
+        product = qgemm.Product(weights, bias, table, activations=activations, codes=codes, **options)  # which looks at all
         self.register_buffer("weight", torch.from_numpy(weights.memory).clone())
         self.register_buffer("bias", None if bias is None else torch.from_numpy(product.bias).clone())
-        self._set(weights.packed, table, activations, bool(codes))
+        self._set(weights.packed, table, activations, bool(codes), product.options)
 
-    def _set(self, packed: Packed, table: Optional[Table], activations: int, codes: bool) -> None:
-        self.packed, self.table, self.activations, self.codes = packed, table, activations, codes
-        self._arguments = (*packed, activations, None if table is None else table.to_json(), codes)
+    def _set(self, packed: Packed, table: Optional[Table], activations: int, codes: bool, options: Options) -> None:
+        self.packed, self.table, self.activations, self.codes, self.options = packed, table, activations, codes, options
+        self._arguments = (*packed, activations, None if table is None else table.to_json(), codes, options.text())
         self._repeats: dict[tuple[Any, ...], _Repeat] = {}  # of these arguments: set after them, and read before them
 
     @classmethod
@@ -323,6 +381,17 @@ class QLinear(nn.Module):
         values = linear.weight.detach().to(torch.float32).numpy(force=True)
         made = cls(qgemm.pack(values, format, rule), linear.bias, **options)
         return made.to(linear.weight.device).train(linear.training)
+
+    @classmethod
+    def of_pair(cls, gate: nn.Linear, up: nn.Linear, /, format: str = "q4_0", *, rule: str = "default",
+                **options: Any) -> QLinear:
+        """The layer table(gate(x)) * up(x) of two layers of floats, on the gate's device."""
+        if not isinstance(gate, nn.Linear) or not isinstance(up, nn.Linear) or (gate.bias is None) != (up.bias is None):
+            raise Error(f"{shown(gate)}, {shown(up)}: wanted are two of torch.nn.Linear, with a bias both or none")
+        of_gate, of_up = (of.weight.detach().to(torch.float32).numpy(force=True) for of in (gate, up))
+        bias = None if gate.bias is None else torch.cat([gate.bias.detach(), up.bias.detach().to(gate.bias)])
+        made = cls(qgemm.pack_pair(of_gate, of_up, format, rule), bias, gated=True, **options)
+        return made.to(gate.weight.device).train(gate.training)
 
     @classmethod
     def of_gguf(cls, path: Union[str, os.PathLike[str]], name: str, bias: Any = None, **options: Any) -> QLinear:
@@ -366,13 +435,14 @@ class QLinear(nn.Module):
         """half(), to() and their like: the bias goes with the weights, and stays in float32."""
         bias = self.bias
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if bias is not None and self.bias is not None and self.bias.dtype != torch.float32:
+        if bias is not None and self.bias is not None and self.bias.dtype != bias.dtype:
             self.bias = bias.to(self.weight.device)
         return self
 
     def get_extra_state(self) -> Tensor:
-        return state_of(json.dumps({"packed": list(self.packed), "table": None if self.table is None else self.table.to_json(),
-                                    "activations": self.activations, "codes": self.codes}))
+        return state_of(json.dumps({
+            "packed": list(self.packed), "table": None if self.table is None else self.table.to_json(),
+            "activations": self.activations, "codes": self.codes, "options": self.options.text()}))
 
     def set_extra_state(self, state: Union[Tensor, dict[str, Any]]) -> None:
         state = json.loads(text_of(state)) if isinstance(state, Tensor) else state
@@ -382,8 +452,9 @@ class QLinear(nn.Module):
                         f"{self.packed.k} in {self.packed.format}")
         table = None if state["table"] is None else Table(state["table"])
         qgemm.scheme_of(packed.format, state["activations"])
-        self._set(packed, table, state["activations"], state["codes"])
+        self._set(packed, table, state["activations"], state["codes"], options_of(state.get("options", "")))
 
     def extra_repr(self) -> str:
         return (f"{self.packed.k} to {self.packed.n}, {self.packed.format}, activations of {self.activations} bits, "
-                f"bias={self.bias is not None}, table={self.table}")
+                f"bias={self.bias is not None}, table={self.table}"
+                + "".join(f", {name}={value}" for name, value in self.options.said().items()))

@@ -26,9 +26,9 @@ from ..errors import Error
 from ..rows import FARTHEST, RowOperator
 from ..table import Table
 
-__all__ = ["LIBRARY", "current_device", "current_stream", "define", "empty_strided_cuda",
+__all__ = ["LIBRARY", "codes_of_real", "current_device", "current_stream", "define", "empty_strided_cuda",
            "hint_at_translations", "map_codes", "map_codes_plain",
-           "map_real", "map_real_plain", "map_row_codes", "map_rows", "on_device", "operator_of", "plain", "slope",
+           "map_real", "map_real_plain", "map_row_codes", "map_rows", "on_device", "operator_of", "plain", "reals_of_codes", "slope",
            "state_of", "table_of", "text_of"]
 
 LIBRARY: Any = torch.library.Library("pwl", "DEF")  # type: ignore[no-untyped-call]
@@ -289,6 +289,17 @@ def _unclamped(x: Tensor, of: Type) -> Tensor:
     return torch.round(x.to(torch.float32) * float(np.float32(1) / np.float32(of.scale))).to(torch.float64) + of.zero_point
 
 
+def codes_of_real(x: Tensor, of: Type) -> Tensor:
+    """Type.quantize()."""
+    codes = torch.nan_to_num(_unclamped(x, of), nan=of.zero_point)
+    return codes.clamp(of.qmin, of.qmax).to(_dtype(of))
+
+
+def reals_of_codes(codes: Tensor, of: Type) -> Tensor:
+    """Type.dequantize()."""
+    return (codes.to(torch.int64) - of.zero_point).to(torch.float32) * float(np.float32(of.scale))
+
+
 def _slope_of(x: Tensor, table: str) -> Tensor:
     _check(x, REALS, "real numbers")
     of = table_of(table).input
@@ -319,11 +330,9 @@ def _rows(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:
 def _rows_cuda(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:
     _check(x, REALS, "real numbers")
     of, reals = operator_of(operator), x.to(torch.float32).contiguous()
-    codes = torch.nan_to_num(_unclamped(reals, of.input), nan=of.input.zero_point)
-    codes = codes.clamp(of.input.qmin, of.input.qmax).to(_dtype(of.input))
+    codes = codes_of_real(reals, of.input)
     mask = None if of.is_norm or not x.numel() else reals - reals.amax(-1, keepdim=True) > -FARTHEST
-    steps = _launch_rows(of, codes, mask).to(torch.int64) - of.output.zero_point
-    return (steps.to(torch.float32) * float(np.float32(of.output.scale))).to(x.dtype)
+    return reals_of_codes(_launch_rows(of, codes, mask), of.output).to(x.dtype)
 
 
 def _rows_fake(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:

@@ -183,15 +183,16 @@ static inline struct problem draw_problem(const struct scheme *scheme, const str
     p.y_offset = GUARD + random_bits(state) % 16 * element_bytes[y_type];
     p.y_bytes = m * y_stride * element_bytes[y_type];
     p.y = need(p.y_bytes + 2 * p.y_offset);
-    p.product = (pwl_qgemm_product){
-        scheme->scheme,
-        scheme->sums,
-        m,
-        NULL,
-        {p.x, x_stride, x_type, int8 ? (int32_t)random_in(state, -128, 127) : 0, p.n_x, NULL},
-        random_bits(state) % 4 ? w->bias : NULL,
-        {p.y + p.y_offset, y_stride, y_type, (int32_t)random_in(state, -128, 127), (int32_t)random_in(state, 0, 9)},
-        NULL};
+    p.product =
+        (pwl_qgemm_product){scheme->scheme,
+                            scheme->sums,
+                            m,
+                            NULL,
+                            {p.x, x_stride, x_type, int8 ? (int32_t)random_in(state, -128, 127) : 0, p.n_x, NULL},
+                            random_bits(state) % 4 ? w->bias : NULL,
+                            {p.y + p.y_offset, y_stride, y_type, (int32_t)random_in(state, -128, 127),
+                             (int32_t)random_in(state, 0, 9), NULL, 0},
+                            NULL};
     draw_x(&p, k, state);
     return p;
 }

@@ -50,10 +50,10 @@ static int agrees(const struct scheme *scheme, const pwl_qgemm_way *way, const p
     int good = 1;
     interleave_bias(w.bias, w.bias_up, n, packed_bias);
     product.bias = gated ? (const void *)packed_bias : w.bias;
-    product.y = (pwl_qgemm_output){values, n, int8 ? PWL_QGEMM_S32 : PWL_QGEMM_F32, 0, 0};
+    product.y = (pwl_qgemm_output){values, n, int8 ? PWL_QGEMM_S32 : PWL_QGEMM_F32, 0, 0, NULL, 0};
     compute(way, &product, &w.panels, state);
     product.weights = &w.packed;
-    const struct y_kind *const y = draw_y_kind(table, int8, gated, state);
+    const struct y_kind *const y = draw_y_kind(table, int8, gated, Y_DYNAMIC, state);
     pwl_qgemm_activation as = draw_activation(table, int8, gated, half_of_most(&product, values, 0x1p-6), y, state);
     const size_t columns = gated ? n / 2 : n, stride = columns + random_bits(state) % 4, bytes = m * stride * y->bytes;
     uint8_t *const expected = need(bytes + GUARD), *const got = need(bytes + GUARD);
@@ -62,8 +62,8 @@ static int agrees(const struct scheme *scheme, const pwl_qgemm_way *way, const p
     product.bias = w.bias;
     memset(expected, POISON, bytes + GUARD);
     memset(got, POISON, bytes + GUARD);
+    product.y = y_of(y, got, stride);
     activate(&product, y, values, w.n_w, expected, stride);
-    product.y = (pwl_qgemm_output){got, stride, y->type, 1000, 1000}; /* neither number is used */
     compute(way, &product, &w.panels, state);
     for (size_t i = 0; i < (bytes + GUARD) / y->bytes && good; i++) {
         good = element(y, got, i) == element(y, expected, i);

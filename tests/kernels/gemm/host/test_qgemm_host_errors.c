@@ -35,15 +35,20 @@ static void refused_before(pwl_qgemm_status expected, const char *name)
 
 static void test_products(struct operand *q4, struct operand *rows)
 {
-    static float x[2 * 40];
+    static float x[2 * 40], scales[2];
     static int8_t q_x[2 * 40], n_x[2];
     static uint8_t workspace[4096];
     static pwl_table no_table;
     static const pwl_qgemm_activation as = {
         .table = &no_table, .of_x = {1, 0}, .of_y = {1, 0}, .of_up = {1, 0}, .of_out = {1, 0}};
-    const pwl_qgemm_product good = {
-        PWL_QGEMM_W4A8, PWL_QGEMM_SUMS_EXACT,        2,   NULL, {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
-        q4->bias,       {y, 5, PWL_QGEMM_F32, 0, 0}, NULL};
+    const pwl_qgemm_product good = {PWL_QGEMM_W4A8,
+                                    PWL_QGEMM_SUMS_EXACT,
+                                    2,
+                                    NULL,
+                                    {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
+                                    q4->bias,
+                                    {y, 5, PWL_QGEMM_F32, 0, 0, NULL, 0},
+                                    NULL};
     pwl_qgemm_product int8 = good;
     int8.scheme = PWL_QGEMM_INT8;
     int8.bias = rows->bias;
@@ -83,6 +88,11 @@ static void test_products(struct operand *q4, struct operand *rows)
        "MXFP4 with stored sums");
     Q4(call.product.x.type = PWL_QGEMM_S8, PWL_QGEMM_ERR_TYPE, "X of integers");
     Q4(call.product.y.type = PWL_QGEMM_S8, PWL_QGEMM_ERR_TYPE, "Y of integers");
+    Q4((call.product.y.type = PWL_QGEMM_E4M3, call.product.y.scale = x, call.product.y.dynamic = 1),
+       PWL_QGEMM_ERR_OVERLAP, "dynamic scales of Y in X");
+    Q4((call.product.y.type = PWL_QGEMM_E4M3, call.product.y.scale = scales, call.product.y.dynamic = 1),
+       PWL_QGEMM_ERR_TYPE, "dynamic scales of Y");
+    INT8((call.product.y.type = PWL_QGEMM_E4M3, call.product.y.scale = scales), PWL_QGEMM_ERR_TYPE, "INT8: Y of E4M3");
     Q4(call.product.m = 0, PWL_QGEMM_ERR_SHAPE, "M of 0");
     Q4(call.product.m = SIZE_MAX / 64, PWL_QGEMM_ERR_SHAPE, "X beyond size_t");
     INT8((call.product.m = SIZE_MAX / 64, call.product.x.stride = 32), PWL_QGEMM_ERR_OVERLAP,
@@ -133,9 +143,14 @@ static void test_ranges(struct operand *w)
       some[] = {{0, 3, 1}, {1, 2, 1}, {3, 0, 1}, {0, 4, 0}, {2, SIZE_MAX, 0}, {4, 0, 0}};
     static float x[3 * 32], z[3 * 70];
     static uint8_t workspace[4096];
-    const pwl_qgemm_product product = {
-        PWL_QGEMM_W4A8, PWL_QGEMM_SUMS_EXACT,         3,   NULL, {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
-        NULL,           {z, 70, PWL_QGEMM_F32, 0, 0}, NULL};
+    const pwl_qgemm_product product = {PWL_QGEMM_W4A8,
+                                       PWL_QGEMM_SUMS_EXACT,
+                                       3,
+                                       NULL,
+                                       {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
+                                       NULL,
+                                       {z, 70, PWL_QGEMM_F32, 0, 0, NULL, 0},
+                                       NULL};
     int good = 1;
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
         good &= pwl_qgemm_rows(&product, &w->panels, some[i].first, some[i].count, workspace, sizeof workspace) ==

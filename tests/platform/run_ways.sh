@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A test of products on the host under emulators, which must have the ways of these names.
-# usage: emulate.sh "WAY..." "EMULATOR...[; EMULATOR...]..." --build COMPILER ARGUMENT...
+# A test that runs every way of a list, under emulators, which must have the ways of these names.
+# usage: run_ways.sh "WAY..." "EMULATOR...[; EMULATOR...]..." --build COMPILER ARGUMENT...
 #        [--apart COMPILER ARGUMENT...]...
 set -eu
-. "$(dirname "$0")/../../../platform/emulate.sh"
+. "$(dirname "$0")/emulate.sh"
 read -ra ways <<<"$1"
 emulators=$2
 shift 2
