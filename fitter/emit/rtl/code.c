@@ -32,8 +32,8 @@ static void add_fold(struct body *b)
     b->mirrored = pipeline_bits(p, "mirrored", 1);
     text_add(pipeline_part(p), "  assign mirrored = side[%d];\n", side.bits - 1);
     b->code = pipeline_value(p, "distance", side.bits, 0, high);
-    signal_extend(p, &side, b->code.bits, text);
-    text_add(pipeline_part(p), "  assign distance = mirrored ? -(%s) : %s;\n", text, text);
+    text_add(pipeline_part(p), "  assign distance = (%s ^ {%d{mirrored}}) + $signed({%d'd0, mirrored});\n",
+             signal_extend(p, &side, b->code.bits, text), b->code.bits, b->code.bits - 1);
 }
 
 void add_code(struct body *b)
@@ -49,16 +49,18 @@ void add_code(struct body *b)
         add_fold(b);
 }
 
+/* sum, or fold_sum - sum, which is fold_sum + 1 + ~sum: one adder, and no choice between two results. */
 void add_unfolded(struct body *b)
 {
     struct pipeline *p = b->p;
-    char sum[SIGNAL_TEXT], other[SIGNAL_TEXT], mirrored[SIGNAL_TEXT];
-    struct signal image = pipeline_difference(p, "image", b->table->fold_sum, &b->sum);
-    const wide low = smaller_wide(image.low, b->sum.low);
-    const wide high = larger_wide(image.high, b->sum.high);
-    struct signal both = pipeline_value(p, "unfolded", image.bits, low, high);
-    text_add(pipeline_part(p), "  assign unfolded = %s ? %s : %s;\n", signal_use(p, &b->mirrored, mirrored),
-             signal_extend(p, &image, both.bits, other), signal_extend(p, &b->sum, both.bits, sum));
+    char sum[SIGNAL_TEXT], mirrored[SIGNAL_TEXT], one_more[CONSTANT_TEXT];
+    const wide image_low = b->table->fold_sum - b->sum.high, image_high = b->table->fold_sum - b->sum.low;
+    struct signal both = pipeline_value(p, "unfolded", b->sum.bits, smaller_wide(image_low, b->sum.low),
+                                        larger_wide(image_high, b->sum.high));
+    signal_use(p, &b->mirrored, mirrored);
+    text_add(pipeline_part(p), "  assign unfolded = (%s ^ {%d{%s}}) + (%s ? %s : %d'sd0);\n",
+             signal_extend(p, &b->sum, both.bits, sum), both.bits, mirrored, mirrored,
+             signed_constant(both.bits, b->table->fold_sum + 1, one_more), both.bits);
     b->sum = both;
 }
 

@@ -26,7 +26,9 @@ static int delays_of(const struct body *b, int delays[PARTS])
     delays[parts++] = b->lines.count > 1 ? DELAY_LOOKUP : 0;
     delays[parts++] = DELAY_PRODUCT;
     delays[parts++] = DELAY_SUM;
-    delays[parts++] = table->has_reduction ? DELAY_NORMALISE : table->has_fold ? 2 * DELAY_SUM : DELAY_SUM / 2;
+    delays[parts++] = table->has_reduction ? DELAY_NORMALISE
+                      : table->has_fold    ? DELAY_SUM + DELAY_SUM / 2
+                                           : DELAY_SUM / 2;
     return parts;
 }
 

@@ -90,6 +90,13 @@ FITS = (
     "tanh --in u10:2^-6:300 --out s10:2^-9 --knots pow2:5 --form anchored --rounding half_up --method minimax",
     "gelu --in s12:2^-8 --out s12:2^-8 --method uniform --form anchored",
     "gelu --in u12:2^-8:1024 --out s12:2^-8 --knots pow2:6 --form biased --method minimax",
+    "sigmoid --in s12:2^-8 --out s12:2^-11 --knots uniform --segments 32 --form anchored --symmetry fold --rounding half_up",
+    "sigmoid --in u12:2^-8:1024 --out u10:2^-10 --knots uniform --segments 48 --form anchored --symmetry fold",
+    "tanh --in s10:2^-6:-64 --out s10:2^-9 --knots uniform --segments 9 --form biased --symmetry fold --method minimax",
+    "gelu --in s11:2^-7 --out s12:2^-8 --knots uniform --segments 2 --form anchored --method minimax",
+    "gelu --in u11:2^-7:512 --out s12:2^-8 --knots uniform --segments 24 --form anchored --rounding half_even",
+    "silu --in s12:2^-7 --out s12:2^-7 --segments 12 --form anchored --rounding half_away --method minimax",
+    "silu --in u12:2^-7:1000 --out s12:2^-7 --knots pow2:7 --segments 12 --form anchored --method minimax",
 )
 
 
