@@ -198,7 +198,7 @@ static int build_choices(struct request *request, struct diag *diag)
 /* A full table has a segment for each code, and no slopes. */
 static bool has_choice(const struct spec *spec, enum explore_axis axis)
 {
-    return spec->method != METHOD_LUT || axis == AXIS_METHOD || axis == AXIS_FORM || axis == AXIS_ROUNDING ||
+    return !method_is_of_codes(spec->method) || axis == AXIS_METHOD || axis == AXIS_FORM || axis == AXIS_ROUNDING ||
            axis == AXIS_SYMMETRY;
 }
 

@@ -60,7 +60,7 @@ static void print_widths(const struct table *table)
 static int print_hardware(const struct table *table, struct diag *diag)
 {
     struct hardware hardware;
-    if (hardware_of(table, &hardware, diag) != EXIT_DONE)
+    if (hardware_of(table, &(struct rtl_options){0}, &hardware, diag) != EXIT_DONE)
         return diag->code;
     printf("  %-12s %s", "hardware", hardware.style);
     if (hardware.words > 0)
@@ -227,7 +227,7 @@ static json_t *widths_json(const struct table *table)
 static json_t *hardware_json(const struct table *table, struct diag *diag)
 {
     struct hardware hardware;
-    if (hardware_of(table, &hardware, diag) != EXIT_DONE)
+    if (hardware_of(table, &(struct rtl_options){0}, &hardware, diag) != EXIT_DONE)
         return NULL;
     return json_pack("{s:s, s:i, s:i, s:i, s:s}", "style", hardware.style, "words", hardware.words, "word_bits",
                      hardware.word_bits, "rom_bits", hardware.words * hardware.word_bits, "fields", hardware.fields);

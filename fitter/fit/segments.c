@@ -7,6 +7,7 @@
 
 #include "document.h"
 #include "problem.h"
+#include "residual_table.h"
 #include "search/minimax/squares_in_band.h"
 #include "search/rounding.h"
 #include "search/squares/best_squares.h"
@@ -262,6 +263,8 @@ static int choose_segments(struct workspace *work, int count, struct diag *diag)
             work->segments[m] =
                 (struct segment){.start = points->cell[m], .offset = (int64_t)floor(points->target[m] + 0.5)};
         return EXIT_DONE;
+    case METHOD_RESIDUAL:
+        return residual_segments(work->spec, points, work->segments, &work->count, diag);
     }
     return diag_set(diag, EXIT_IO, "internal error: unknown method");
 }

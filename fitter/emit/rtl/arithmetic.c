@@ -355,6 +355,11 @@ static void add_terms(struct body *b, struct field fields[FIELDS])
         text_add(out, "  assign product = term_high %c term_low;\n", fields[SUBTRACTED].high ? '-' : '+');
 }
 
+int multiplied_bits(const struct body *b, const struct field fields[FIELDS])
+{
+    return b->lines.few_terms ? 0 : fields[SLOPE].signal.bits;
+}
+
 void add_product(struct body *b, struct field fields[FIELDS])
 {
     struct pipeline *p = b->p;

@@ -62,11 +62,15 @@ void add_end(struct body *b);
 int search_delays(const struct body *b, int delays[SEARCH_PARTS]);
 int add_search(struct body *b, struct diag *diag);
 
+/* Bits of its comparisons, and of its ROMs. */
+void search_sizes(const struct body *b, int *compared, int *looked_up);
+
 /* Whether the segment's number is bits of the code, so that its low bits are those of the anchors that differ. */
 bool search_gives_starts(const struct body *b);
 
 /* arithmetic.c: sets x; product; sum. Fields go into m->rom. */
 int add_fields(struct body *b, struct field fields[FIELDS], struct diag *diag);
+int multiplied_bits(const struct body *b, const struct field fields[FIELDS]); /* of slopes; 0: they are shifts */
 void add_product(struct body *b, struct field fields[FIELDS]);
 void add_sum(struct body *b, struct field fields[FIELDS]);
 

@@ -311,6 +311,18 @@ int search_delays(const struct body *b, int delays[SEARCH_PARTS])
     return parts;
 }
 
+void search_sizes(const struct body *b, int *compared, int *looked_up)
+{
+    const enum search search = search_of(b);
+    const int segments = b->lines.count, bits = unsigned_bits(segments - 1), code_bits = b->code.bits;
+    *compared = search == SEARCH_TREE          ? bits * code_bits
+                : search == SEARCH_COMPARISONS ? (segments - 1) * code_bits
+                                               : 0;
+    *looked_up = search == SEARCH_TREE     ? ((1 << (bits - 1)) - 1) * code_bits
+                 : search == SEARCH_LOOKUP ? bits << (code_bits - common_zero_bits(&b->lines, code_bits))
+                                           : 0;
+}
+
 int add_search(struct body *b, struct diag *diag)
 {
     struct quotient quotient;

@@ -221,7 +221,7 @@ PATH=$real_path
 expect_error 2 'a table is needed' cost
 expect_error 2 'one table too many' cost s8.json s8.json
 expect_error 2 'did you mean generic?' cost s8.json --target genric
-expect_error 2 'must be auto, rom, aligned, barrel or tree' cost s8.json --rtl-style fast
+expect_error 2 'must be auto, rom, aligned, barrel, tree or residual' cost s8.json --rtl-style fast
 expect_error 2 '--cost ice40: must name a figure too, ice40:lut' $lists --cost ice40
 expect_error 2 'must be bytes or instructions' $lists --cost cortex-m4:lut
 expect_error 2 'a clock is no cost' $lists --cost ice40:fmax

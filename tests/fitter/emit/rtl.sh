@@ -102,7 +102,7 @@ expect_error 2 'cannot begin a Verilog identifier' emit tanh.json --format sv --
 expect_error 2 '0 to 24' emit tanh.json --format sv --stages 25
 expect_error 2 '0 to 24' emit tanh.json --format sv --stages=-1
 expect_error 2 '0 to 24' emit tanh.json --format sv --stages 1.5
-expect_error 2 'must be auto, rom, aligned, barrel or tree' emit tanh.json --format sv --rtl-style wide
+expect_error 2 'must be auto, rom, aligned, barrel, tree or residual' emit tanh.json --format sv --rtl-style wide
 expect_error 2 'must be valid or ready' emit tanh.json --format sv --rtl-handshake none
 expect_error 2 'takes one table' emit tanh.json sigmoid.json --format sv
 expect_error 2 '--format sdc needs --clock' emit tanh.json --format sdc

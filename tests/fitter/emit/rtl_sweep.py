@@ -100,9 +100,21 @@ FITS = (
 )
 
 
-def fit_tables(folder):
-    for number, words in enumerate(FITS):
-        path = folder / f"fit{number}.json"
+# Outputs that are a ramp less what is the same on both sides, with and without an adder for |d|, a last word that wraps
+# around, and ramps that are shifted.
+RESIDUALS = (
+    "gelu --in s8:2^-5 --out s8:2^-5 --method lut",
+    "gelu --in s8:2^-5 --out s8:2^-5 --method residual --max-err 1",
+    "silu --in s8:2^-5 --out s8:2^-5 --method lut",
+    "silu --in u9:2^-6:200 --out s10:2^-6:3 --method lut",
+    "gelu --in s9:2^-6:-3 --out u10:2^-7:99 --method residual --max-err 0.75",
+    "hard_swish --in s9:2^-6 --out s8:2^-4 --method residual --max-err 1.25",
+)
+
+
+def fit_tables(folder, specs, name):
+    for number, words in enumerate(specs):
+        path = folder / f"{name}{number}.json"
         status, text = call(PWLC, "fit", *words.split(), "-o", str(path))
         if status:
             tap(False, words, text)
@@ -112,8 +124,9 @@ def fit_tables(folder):
 
 def draw_modules(folder):
     paths = sorted(pathlib.Path(ROOT, "luts/tables").glob("sigmoid_s*.json"))
-    fitted = list(fit_tables(folder))
-    paths += fitted
+    fitted = list(fit_tables(folder, FITS, "fit"))
+    residuals = list(fit_tables(folder, RESIDUALS, "residual"))
+    paths += fitted + residuals
     for seed in (1, 2) if LONG else (1,):
         drawn = folder / f"tables{seed}"
         drawn.mkdir()
@@ -122,7 +135,7 @@ def draw_modules(folder):
     modules = []
     for i, path in enumerate(paths):
         bits = json.loads(path.read_text())["in"]["bits"]
-        styles = STYLES if LONG or path in fitted else (STYLES[i % 3],)
+        styles = STYLES if LONG or path in fitted else ("residual", "residual") if path in residuals else (STYLES[i % 3],)
         if bits <= 10 and (LONG or i % 4 == 0):
             styles += ("rom",)
         for style in styles:
