@@ -146,7 +146,10 @@ static void add_field(struct body *b, struct field *field)
     if (b->m->rom.width > 1)
         snprintf(slice, sizeof slice, field->bits == 1 ? "[%d]" : "[%d:%d]", field->lowest_bit + field->bits - 1,
                  field->lowest_bit);
-    text_add(out, field->is_number && field->low >= 0 ? "  assign %s = {1'b0, word%s};\n" : "  assign %s = word%s;\n",
+    text_add(out,
+             field->is_number && field->low >= 0 ? "  assign %s = $signed({1'b0, word%s});\n"
+             : field->is_number                  ? "  assign %s = $signed(word%s);\n"
+                                                 : "  assign %s = word%s;\n",
              field->name, slice);
 }
 
@@ -190,10 +193,10 @@ static void add_anchored_x(struct body *b, struct field fields[FIELDS])
         text_add(out, ";\n");
     }
     b->x = pipeline_value(p, "x_offset", anchors.bits + 1, 0, high);
-    text_add(out, "  assign x_offset = {1'b0%s", blocks > 0 ? ", blocks" : "");
+    text_add(out, "  assign x_offset = $signed({1'b0%s", blocks > 0 ? ", blocks" : "");
     if (anchors.zeros > 0)
         text_add(out, ", %s[%d:0]", code, anchors.zeros - 1);
-    text_add(out, "};\n");
+    text_add(out, "});\n");
     if (!is_searched && b->code.bits > anchors.bits)
         pipeline_drop(p, &b->code, b->code.bits - 1, anchors.bits);
 }
@@ -368,7 +371,7 @@ void add_product(struct body *b, struct field fields[FIELDS])
     if (range.low == 0 && range.high == 0 && b->lines.few_terms) {
         /* A table of constants. */
         b->product = pipeline_value(p, "product", 0, 0, 0);
-        text_add(pipeline_part(p), "  assign product = 1'sd0;\n");
+        text_add(pipeline_part(p), "  assign product = 1'sh0;\n");
         pipeline_drop(p, &b->x, b->x.bits - 1, 0);
     } else if (b->lines.few_terms) {
         add_terms(b, fields);
@@ -376,8 +379,9 @@ void add_product(struct body *b, struct field fields[FIELDS])
         const int slope_bits = fields[SLOPE].signal.bits;
         b->product =
             pipeline_value(p, "product", slope_bits > b->x.bits ? slope_bits : b->x.bits, range.low, range.high);
-        text_add(pipeline_part(p), "  assign product = %s * %s;\n", signal_use(p, &b->x, x),
-                 signal_use(p, &fields[SLOPE].signal, slope));
+        const int bits = b->product.bits;
+        text_add(pipeline_part(p), "  assign product = %s * %s;\n", signal_extend(p, &b->x, bits, x),
+                 signal_extend(p, &fields[SLOPE].signal, bits, slope));
     }
 }
 
@@ -405,7 +409,7 @@ static void add_zeros(struct body *b, const char *name, struct signal *v, int bi
     char text[SIGNAL_TEXT];
     signal_use(b->p, v, text);
     struct signal scaled = pipeline_value(b->p, name, v->bits + bits, 0, 0);
-    text_add(pipeline_part(b->p), "  assign %s = {%s, %d'd0};\n", name, text, bits);
+    text_add(pipeline_part(b->p), "  assign %s = $signed({%s, %d'd0});\n", name, text, bits);
     *v = scaled;
 }
 
@@ -433,7 +437,7 @@ static void add_cut(struct body *b, struct signal *v, int bits, bool wants_stick
     const struct range range = step_range(b, CUT);
     const int top = v->bits - 1;
     *v = pipeline_value(p, "cut", top + 1 - bits, range.low, range.high);
-    text_add(pipeline_part(p), "  assign cut = %s[%d:%d];\n", text, top, bits);
+    text_add(pipeline_part(p), "  assign cut = $signed(%s[%d:%d]);\n", text, top, bits);
 }
 
 /* v >>> amount, and whether what falls off is not 0 */
@@ -447,7 +451,7 @@ static void add_amount(struct body *b, struct signal *v, struct field *amount, b
     if (wants_sticky) {
         text_add(out, "  %s %skept;\n  assign kept = {%d{1'b1}} << %s;\n", b->m->dialect->net,
                  bit_range(v->bits, range), v->bits, by);
-        text_add(out, "  %s below_amount;\n  assign below_amount = |(%s & ~kept);\n", b->m->dialect->net, text);
+        text_add(out, "  %s below_amount;\n  assign below_amount = |({%s} & ~kept);\n", b->m->dialect->net, text);
     }
     struct signal shifted = pipeline_value(p, "shifted", v->bits, 0, 0);
     text_add(out, "  assign shifted = %s >>> %s;\n", text, by);
@@ -487,7 +491,7 @@ static void add_rounded(struct body *b, struct signal *v, struct field *offset)
     text_add(pipeline_part(p), "  assign rounded = %s + $signed({%s, round});\n", text, addend);
     pipeline_drop(p, &rounded, 0, 0);
     b->sum = pipeline_value(p, "sum", rounded.bits - 1, exact.low, exact.high);
-    text_add(pipeline_part(p), "  assign sum = rounded[%d:1];\n", rounded.bits - 1);
+    text_add(pipeline_part(p), "  assign sum = $signed(rounded[%d:1]);\n", rounded.bits - 1);
 }
 
 void add_sum(struct body *b, struct field fields[FIELDS])

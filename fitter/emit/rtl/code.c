@@ -32,7 +32,7 @@ static void add_fold(struct body *b)
     b->mirrored = pipeline_bits(p, "mirrored", 1);
     text_add(pipeline_part(p), "  assign mirrored = side[%d];\n", side.bits - 1);
     b->code = pipeline_value(p, "distance", side.bits, 0, high);
-    text_add(pipeline_part(p), "  assign distance = (%s ^ {%d{mirrored}}) + $signed({%d'd0, mirrored});\n",
+    text_add(pipeline_part(p), "  assign distance = $signed(({%s} ^ {%d{mirrored}}) + {%d'd0, mirrored});\n",
              signal_extend(p, &side, b->code.bits, text), b->code.bits, b->code.bits - 1);
 }
 
@@ -53,14 +53,16 @@ void add_code(struct body *b)
 void add_unfolded(struct body *b)
 {
     struct pipeline *p = b->p;
-    char sum[SIGNAL_TEXT], mirrored[SIGNAL_TEXT], one_more[CONSTANT_TEXT];
+    char sum[SIGNAL_TEXT], mirrored[SIGNAL_TEXT], constant[CONSTANT_TEXT];
     const wide image_low = b->table->fold_sum - b->sum.high, image_high = b->table->fold_sum - b->sum.low;
     struct signal both = pipeline_value(p, "unfolded", b->sum.bits, smaller_wide(image_low, b->sum.low),
                                         larger_wide(image_high, b->sum.high));
-    signal_use(p, &b->mirrored, mirrored);
-    text_add(pipeline_part(p), "  assign unfolded = (%s ^ {%d{%s}}) + (%s ? %s : %d'sd0);\n",
-             signal_extend(p, &b->sum, both.bits, sum), both.bits, mirrored, mirrored,
-             signed_constant(both.bits, b->table->fold_sum + 1, one_more), both.bits);
+    const wide one_more = b->table->fold_sum + 1;
+    struct signal addend = pipeline_value(p, "addend", both.bits, 0, 0);
+    text_add(pipeline_part(p), "  assign addend = %s ? %s : %d'sd0;\n", signal_use(p, &b->mirrored, mirrored),
+             signed_constant(both.bits, one_more, constant), addend.bits);
+    text_add(pipeline_part(p), "  assign unfolded = $signed(({%s} ^ {%d{%s}}) + {addend});\n",
+             signal_extend(p, &b->sum, both.bits, sum), both.bits, mirrored);
     b->sum = both;
 }
 
@@ -94,7 +96,7 @@ static void add_under(struct body *b, const char *sum, int top, wide limit)
     const int k = power_of_two(-limit);
     text_add(out, "  %s under;\n  assign under = ", b->m->dialect->net);
     if (limit == 0 && top == 0)
-        text_add(out, "%s;\n", sum);
+        text_add(out, "{%s};\n", sum);
     else if (limit == 0)
         text_add(out, "%s[%d];\n", sum, top);
     else if (k >= 0)
@@ -115,11 +117,11 @@ struct signal add_saturated(struct body *b)
         add_over(b, sum, b->sum.bits - 1, y->qmax);
     if (under)
         add_under(b, sum, b->sum.bits - 1, y->qmin);
-    struct signal result = pipeline_bits(p, "y", y->bits);
+    struct signal result = pipeline_value(p, "y", y->bits, 0, 0);
     if (b->sum.bits <= y->bits)
         signal_extend(p, &b->sum, y->bits, low);
     else
-        snprintf(low, sizeof low, "%.40s[%d:0]", sum, y->bits - 1);
+        snprintf(low, sizeof low, "$signed(%.40s[%d:0])", sum, y->bits - 1);
     text_add(out, "  assign y = ");
     if (b->is_below.bits > 0)
         text_add(out, "%s ? %s : ", signal_use(p, &b->is_below, below),

@@ -167,7 +167,8 @@ static void add_difference(struct module *m, struct signal *ramp, struct signal 
         pipeline_drop(p, g, g->bits - 1, bits);
     while (p->stages < m->stages)
         pipeline_cut(p);
-    text_add(pipeline_part(p), "  assign y_o = %s;\n", signal_use(p, &y, left));
+    text_add(pipeline_part(p), m->table->out.is_signed ? "  assign y_o = $signed(%s);\n" : "  assign y_o = %s;\n",
+             signal_use(p, &y, left));
 }
 
 static int add_body(struct module *m, const struct residual *r, struct diag *diag)

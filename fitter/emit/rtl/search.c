@@ -241,9 +241,9 @@ static int add_before(struct body *b, struct answer *answer, int bit, struct sig
     rom_add_function(&b->m->functions, b->m->dialect, &rom, name);
     rom_free(&rom);
     *before = pipeline_value(b->p, name, bits, b->code.low, b->code.high);
-    text_add(pipeline_part(b->p), "  assign before_%d = before_%d_rom(", bit, bit);
+    text_add(pipeline_part(b->p), "  assign before_%d = $signed(before_%d_rom(", bit, bit);
     add_upper_bits(b, answer, bit + 1);
-    text_add(pipeline_part(b->p), ");\n");
+    text_add(pipeline_part(b->p), "));\n");
     return EXIT_DONE;
 }
 

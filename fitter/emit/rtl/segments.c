@@ -159,7 +159,8 @@ static int add_body(struct body *b, struct field fields[FIELDS], struct diag *di
     struct signal result = add_saturated(b);
     while (b->p->stages < b->m->stages) /* the last, and what no part had use for */
         pipeline_cut(b->p);
-    text_add(pipeline_part(b->p), "  assign y_o = %s;\n", signal_use(b->p, &result, y));
+    text_add(pipeline_part(b->p), b->table->out.is_signed ? "  assign y_o = %s;\n" : "  assign y_o = {%s};\n",
+             signal_use(b->p, &result, y));
     return EXIT_DONE;
 }
 

@@ -185,6 +185,30 @@ def check_yosys(folder, modules):
     tap(status == 0 and "Warning" not in text, f"yosys: {len(modules)} modules", text)
 
 
+SLANG = ("width-trunc width-expand sign-conversion arith-op-mismatch bitwise-op-mismatch comparison-mismatch sign-compare "
+         "vector-overflow").split()
+
+
+def check_slang(folder, modules):
+    """Where PyPI's pyslang is: no operand, target or literal of another width or sign."""
+    try:
+        from pyslang.driver import Driver
+    except ImportError:
+        print("# slang: pyslang is not installed", flush=True)
+        return
+    bad = []
+    for module in modules:
+        driver = Driver()
+        driver.addStandardArgs()
+        driver.parseCommandLine(" ".join(["slang", "-Wno-shift-count-overflow"] + [f"-W{name}" for name in SLANG] + [str(folder / (module.name + ".sv"))]))
+        driver.processOptions()
+        driver.parseAllSources()
+        found = [str(found.code) for found in driver.createCompilation().getAllDiagnostics()]
+        if found:
+            bad.append(f"{module.label}: {found}")
+    tap(not bad, f"slang: {len(modules)} modules", "\n".join(bad))
+
+
 TOP = """
 module top (
   input  logic clk,
@@ -382,6 +406,7 @@ def main():
         tap(not errors and len(modules) > 100, f"{len(modules)} modules are emitted", "\n".join(errors))
         if not errors:
             check_yosys(folder, modules)
+            check_slang(folder, modules)
             check_verilator(folder, modules)
             check_faults(folder)
             check_icarus(folder, modules)
