@@ -190,7 +190,8 @@ void add_restored(struct body *b)
     if (r->direction != 0)
         text_add(pipeline_part(p), "  assign moved = twice >>> %s;\n", signal_use(p, &down, by));
     else
-        text_add(pipeline_part(p), "  assign moved = twice >>> %d;\n", amount);
+        text_add(pipeline_part(p), "  assign moved = twice >>> %d;\n",
+                 amount < twice.bits ? amount : twice.bits - 1); /* signs alone are left */
     struct signal rounded = pipeline_sum(p, "restored_twice", &moved, 2 * zero + 1);
     pipeline_drop(p, &rounded, 0, 0);
     b->sum = pipeline_value(p, "restored", rounded.bits - 1, rounded.low >> 1, rounded.high >> 1);

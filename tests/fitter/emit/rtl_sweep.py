@@ -200,7 +200,7 @@ def check_slang(folder, modules):
     for module in modules:
         driver = Driver()
         driver.addStandardArgs()
-        driver.parseCommandLine(" ".join(["slang", "-Wno-shift-count-overflow"] + [f"-W{name}" for name in SLANG] + [str(folder / (module.name + ".sv"))]))
+        driver.parseCommandLine(" ".join(["slang"] + [f"-W{name}" for name in SLANG] + [str(folder / (module.name + ".sv"))]))
         driver.processOptions()
         driver.parseAllSources()
         found = [str(found.code) for found in driver.createCompilation().getAllDiagnostics()]
