@@ -13,7 +13,7 @@
 Codes stand for real numbers: real = scale * (code - zero_point). Calls may come from any number of threads, and long
 ones run without Python's lock. Tables can be pickled.
 """
-from . import calibration, gguf, qgemm
+from . import calibration, gguf, network, qgemm
 from ._core import levels
 from ._core import version as __version__
 from .arguments import flags
@@ -31,4 +31,4 @@ from .weighted import WeighOperator, weigh
 __all__ = ["Certificate", "ElementOperator", "Error", "LEVELS_ALL", "MissingError", "OperatorCertificate", "Plan",
            "RowOperator", "Table", "ToolError", "Type", "WeighOperator", "__version__", "add", "calibration", "emit",
            "export", "fit", "flags", "gguf", "import_table", "l2norm", "layernorm", "levels", "load", "load_operator",
-           "log_softmax", "pwlc", "qgemm", "requantise", "rmsnorm", "softmax", "weigh"]
+           "log_softmax", "network", "pwlc", "qgemm", "requantise", "rmsnorm", "softmax", "weigh"]

