@@ -47,7 +47,7 @@ fitter/search/ties      : fitter/base fitter/search fitter/search/minimax runtim
 fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/interpolation fitter/search/squares fitter/search/ties
 fitter/operator         : fitter/base fitter/io fitter/function fitter/table fitter/spec fitter/fit runtime/include/pwl
 fitter/emit/            : fitter/base fitter/io fitter/function fitter/table fitter/operator runtime/include/pwl
-fitter/verify           : fitter/base fitter/tools fitter/table fitter/emit runtime/include/pwl
+fitter/verify           : fitter/base fitter/tools fitter/table fitter/operator fitter/emit runtime/include/pwl
 fitter/cost             : fitter/base fitter/tools fitter/table fitter/emit
 fitter/report           : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/operator
 fitter/device           : fitter/base fitter/io fitter/function fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl

@@ -36,6 +36,7 @@ struct rtl_options {
     bool has_ready;   /* valid and ready instead of valid alone */
     bool rom_in_file; /* a .mem file instead of a case */
     double clock_ns;  /* sdc: the clock's period; 0: not given */
+    int lanes;        /* of units of rows: places of a beat; 0: not given, 1 */
 };
 
 /* The words of a module's ROM, as a file beside it. */
