@@ -36,7 +36,6 @@ static const char stream[] =
     "  logic [AtBits-1:0] load_at_q, load_last_q, last_at_q, read_at_q;\n"
     "  logic is_loaded_q, takes, load_ends, starts, is_summed, advance, reads, read_ends;\n"
     "  logic [Lanes*PlaceBits-1:0] places, read_q;\n"
-    "  logic [Lanes*PlaceBits-1:0] buffer [0:Beats-1];\n"
     "  logic [Stages:1] writes_q, lasts_q;\n"
     "\n"
     "  assign s_axis_tready = ~is_loaded_q & ((state_q != Write) | (load_at_q < read_at_q));\n"
@@ -48,13 +47,15 @@ static const char stream[] =
     "  assign m_axis_tvalid = writes_q[Stages];\n"
     "  assign m_axis_tlast = lasts_q[Stages];\n"
     "\n"
-    "  always_ff @(posedge clk_i) begin\n"
-    "    if (takes) buffer[load_at_q] <= places;\n"
-    "    if (advance) begin\n"
-    "      read_q <= buffer[read_at_q];\n"
-    "      lasts_q <= {lasts_q[Stages-1:1], read_ends};\n"
-    "    end\n"
-    "  end\n"
+    "  UNIT_buffer #(\n"
+    "    .Width(Lanes * PlaceBits), .Words(Beats), .AtBits(AtBits)\n"
+    "  ) u_buffer (\n"
+    "    .clk_i(clk_i), .write_i(takes), .write_at_i(load_at_q), .data_i(places), .read_i(advance),\n"
+    "    .read_at_i(read_at_q), .data_o(read_q)\n"
+    "  );\n"
+    "\n"
+    "  always_ff @(posedge clk_i)\n"
+    "    if (advance) lasts_q <= {lasts_q[Stages-1:1], read_ends};\n"
     "\n"
     "  always_ff @(posedge clk_i or negedge rst_ni) begin\n"
     "    if (!rst_ni) begin\n"
@@ -93,6 +94,40 @@ static const char stream[] =
     "      endcase\n"
     "    end\n"
     "  end\n";
+
+/* A module of its own, so that a memory of the device or of the foundry may take its place. */
+static const char buffer[] =
+    "\n"
+    "// The buffer of a row: a memory with a port to write and one to read, which gives a word one edge later.\n"
+    "module UNIT_buffer #(\n"
+    "  parameter integer Width = 8,\n"
+    "  parameter integer Words = 2,\n"
+    "  parameter integer AtBits = 1\n"
+    ") (\n"
+    "  input  logic clk_i,\n"
+    "  input  logic write_i,\n"
+    "  input  logic [AtBits-1:0] write_at_i,\n"
+    "  input  logic [Width-1:0] data_i,\n"
+    "  input  logic read_i,\n"
+    "  input  logic [AtBits-1:0] read_at_i,\n"
+    "  output logic [Width-1:0] data_o\n"
+    ");\n"
+    "  logic [Width-1:0] words [0:Words-1];\n"
+    "  always_ff @(posedge clk_i) begin\n"
+    "    if (write_i) words[write_at_i] <= data_i;\n"
+    "    if (read_i) data_o <= words[read_at_i];\n"
+    "  end\n"
+    "endmodule\n";
+
+/* A text in which UNIT stands for the unit's name. */
+static void add_named(struct text *out, const struct row_module *m, const char *text)
+{
+    for (const char *next; (next = strstr(text, "UNIT")) != NULL; text = next + sizeof "UNIT" - 1) {
+        text_add_bytes(out, text, (size_t)(next - text));
+        text_add(out, "%s", m->name);
+    }
+    text_add(out, "%s", text);
+}
 
 int row_unit_check(const struct row_operator *of, struct diag *diag)
 {
@@ -207,9 +242,9 @@ void row_add_ports(struct text *out, const struct row_module *m)
     row_add_number(out, "YBits", of->out.bits, "of an output code");
 }
 
-void row_add_stream(struct text *out)
+void row_add_stream(struct text *out, const struct row_module *m)
 {
-    text_add(out, "%s", stream);
+    add_named(out, m, stream);
 }
 
 static void add_banner(struct text *out, const struct row_module *m)
@@ -230,12 +265,14 @@ static void add_banner(struct text *out, const struct row_module *m)
     text_add(out, "\n");
 }
 
-static int add_core_module(struct text *out, const struct row_module *m, struct diag *diag)
+static int add_modules(struct text *out, const struct row_module *m, struct diag *diag)
 {
     const struct table *const core = &m->of->core;
     char name[EMIT_NAME_SIZE];
     snprintf(name, sizeof name, "%.*s_core", (int)(sizeof name - sizeof "_core"), m->name);
     text_add(out, "\n// verilator lint_off DECLFILENAME\n");
+    add_named(out, m, buffer);
+    text_add(out, "\n");
     return emit_sv(&core, 1, &(struct emit_options){.name = name, .rtl = {.stages = 1}}, out, diag);
 }
 
@@ -256,7 +293,7 @@ int emit_operator_sv(const struct row_operator *of, const struct emit_options *o
         text_add(out, "endmodule\n");
     }
     if (diag->code == EXIT_DONE)
-        add_core_module(out, &m, diag);
+        add_modules(out, &m, diag);
     packed_operator_free(&packed);
     if (diag->code == EXIT_DONE && out->failed)
         diag_set(diag, EXIT_IO, "out of memory while writing %s", m.name);

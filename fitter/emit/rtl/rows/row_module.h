@@ -35,7 +35,7 @@ void row_core_errors(const struct row_module *m, int first, wide *low, wide *hig
 
 /* Ports, the row's buffer and the order of events. */
 void row_add_ports(struct text *out, const struct row_module *m);
-void row_add_stream(struct text *out);
+void row_add_stream(struct text *out, const struct row_module *m);
 
 /* Bodies. */
 int row_add_softmax(struct text *out, const struct row_module *m, struct diag *diag);

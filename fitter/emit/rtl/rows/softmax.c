@@ -276,7 +276,7 @@ int row_add_softmax(struct text *out, const struct row_module *m, struct diag *d
     if (add_exponentials(out, of, diag))
         return diag->code;
     row_add_clip(out, of, b + 1, false, 0, (wide)1 << b);
-    row_add_stream(out);
+    row_add_stream(out, m);
     text_add(out, "%s%s", passes, reciprocal);
     row_add_core(out, m, RECIPROCAL_FIRST);
     text_add(out, "%s%s%s", lane_begin, of->exp_high ? exp_of_words : exp_of_bytes, lane_end);
