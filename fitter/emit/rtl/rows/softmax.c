@@ -82,9 +82,9 @@ static const char reciprocal[] =
     "  logic [15:0] core_y;\n"
     "  logic signed [48:0] scalar_q, err;\n"
     "  logic [30:0] factor_q;\n"
-    "  logic signed [32:0] mul_a;\n"
-    "  logic signed [MulBits-1:0] mul_b;\n"
-    "  logic signed [MulBits+32:0] product;\n"
+    "  logic signed [MulABits-1:0] mul_a;\n"
+    "  logic signed [MulBBits-1:0] mul_b;\n"
+    "  logic signed [ProductBits-1:0] product;\n"
     "  logic [ExpBits-1:0] first_exp;\n"
     "  logic unused_bits;\n"
     "  integer octave_k;\n"
@@ -100,26 +100,18 @@ static const char reciprocal[] =
     "  assign err = 49'sh0800000000000 - scalar_q;\n"
     "  always_comb begin\n"
     "    case (step_q)\n"
-    "      4'd4: begin\n"
-    "        mul_a = {1'b0, word_q};\n"
-    "        mul_b = MulBits'(core_y);\n"
-    "      end\n"
-    "      4'd5: begin\n"
-    "        mul_a = {17'd0, core_y};\n"
-    "        mul_b = MulBits'(err >>> 15);\n"
-    "      end\n"
-    "      default: begin\n"
-    "        mul_a = 33'(first_exp);\n"
-    "        mul_b = MulBits'(factor_q);\n"
-    "      end\n"
+    "      4'd4: mul_a = MulABits'(word_q);\n"
+    "      4'd5: mul_a = MulABits'(err >>> 15);\n"
+    "      default: mul_a = MulABits'(factor_q);\n"
     "    endcase\n"
     "  end\n"
+    "  assign mul_b = step_q[2] ? MulBBits'(core_y) : MulBBits'(first_exp);\n"
     "  assign product = ProductBits'(mul_a) * ProductBits'(mul_b);\n"
     "\n"
     "  always_ff @(posedge clk_i) begin\n"
     "    if (step_q == 4'd1) octave_q <= octave;\n"
     "    if (step_q == 4'd2) word_q <= aligned[31:0];\n"
-    "    if ((step_q == 4'd4) || (step_q == 4'd5)) scalar_q <= product[48:0];\n"
+    "    if ((step_q == 4'd4) || (step_q == 4'd5)) scalar_q <= 49'(product);\n"
     "    if (step_q == 4'd6) factor_q <= {core_y, 15'd0} + scalar_q[47:17];\n"
     "  end\n";
 
@@ -251,9 +243,10 @@ static void add_numbers(struct text *out, const struct row_module *m)
     row_add_number(out, "ValueBits", of->out.scale.shift_bits + 1, "of an output, at most 2^OutBits");
     row_add_number(out, "ExpStage", exp_stage, "the stage of the pipeline that has exponentials");
     row_add_number(out, "Stages", exp_stage + 3, "of the pipeline");
-    row_add_number(out, "MulBits", error_bits > 32 ? error_bits : 32, "of lane 0's second factor");
+    row_add_number(out, "MulABits", error_bits > 33 ? error_bits : 33, "of lane 0's first factor");
+    row_add_number(out, "MulBBits", of->fraction > 16 ? of->fraction + 2 : 17, "of its second");
     text_add(out,
-             "  localparam integer ProductBits = MulBits + 33;\n"
+             "  localparam integer ProductBits = MulABits + MulBBits;\n"
              "  localparam integer OwnBits = Fraction + 31;  // of an exponential times 1/S, at most 2^31 - 1\n"
              "  // S is below 2^(Fraction + 1 + MostOctaves).\n"
              "  localparam integer MostOctaves = $clog2(Longest + 1) - 1;\n"
