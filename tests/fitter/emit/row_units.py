@@ -5,6 +5,7 @@ with gaps, waits and a reset; faults are found: TAP. usage: row_units.py PWLC
 
 PWL_TEST_LONG=1: every case with every number of lanes, 10^6 rows of softmax and of LayerNorm, and netlists of iCE40."""
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -24,6 +25,8 @@ CASES = [
     ("softmax", "s8:0.0472", "u8:2^-8", 257, ""),
     ("softmax", "u16:1.5:3", "s8:2^-7:-5", 1, "--fraction 9"),
     ("softmax", "s16:0.00001", "s16:2^-15", 1000, ""),
+    ("logsoftmax", "s8:0.0472", "s8:0.0625:127", 1, ""),
+    ("logsoftmax", "u16:0.0004", "s16:2^-11:32767", 1000, ""),
     ("layernorm", "s8:0.0472:3", "s8:2^-4:11", 1, "--eps 0"),
     ("layernorm", "s16:2^-9", "u8:0.03:128", 768, "--eps 0"),
     ("rmsnorm", "u8:0.02:100", "s8:0.04", 384, "--eps 0.01"),
@@ -31,10 +34,12 @@ CASES = [
 ]
 INPUTS = ["s8:0.0472:3", "u8:2^-4:128", "s16:2^-10:-5", "u16:0.00031:32768"]
 SHARES = ["s8:2^-8:-128", "u8:2^-8", "s16:2^-16:-32768", "u16:2^-16:1"]
+LOGARITHMS = ["s8:2^-3:127", "u8:2^-4:255", "s16:0.0007:32767", "u16:2^-12:65535"]
 NORMALS = ["s8:2^-4:11", "u8:2^-5:128", "s16:2^-12", "u16:2^-12:32768"]
 # Every type of input with every type of output.
 for k, (x, y) in enumerate(itertools.product(INPUTS, range(4))):
     CASES += [("softmax", x, SHARES[y], 40 + k, f"--fraction {8 + k}"),
+              ("logsoftmax", x, LOGARITHMS[y], 40 + k, f"--fraction {30 - k}"),
               (("layernorm", "rmsnorm", "l2norm")[(k + k // 4) % 3], x, NORMALS[y], (2, 3, 7, 33, 64)[k % 5],
                f"--eps {(0, 1e-12, 1e-5, 2)[k // 4]}")]
 
@@ -135,7 +140,6 @@ NORM_FAULTS = [
     ("(err >>> 15)", "(err >>> 16)"),
     ("(lane < Rest) || (load_at_q != LastAt)", "1'b1"),
     ("lasts_q[3] ? '0 : channel_at_q", "1'b0 ? '0 : channel_at_q"),
-    ("is_flat_q ? '0", "1'b0 ? '0"),
     ("~|writes_q[4:1]", "1'b1"),
 ]
 
@@ -164,6 +168,90 @@ def check_netlist(case, lanes):
     assert status == 0 and "no mismatch" in text, text
 
 
+# What yosys proves of the unit's own lines, for every word that may stand in the registers before them.
+FORMAL = """
+module formal (input logic [7:0] d, input logic [SUM-1:0] word_i, output logic good);
+{numbers}
+{lines}
+  logic [255:0] alike;
+{claims}
+  assign good = &alike;
+endmodule
+"""
+
+
+def lines_of(unit, begin, end):
+    """Of the unit, from a line that holds `begin` to the next one that holds `end`."""
+    lines = unit.splitlines()
+    first = next(k for k, line in enumerate(lines) if begin in line)
+    last = next(k for k in range(first, len(lines)) if end in lines[k])
+    return "\n".join(lines[first:last + 1])
+
+
+def prove(numbers, lines, claims, bits):
+    text = FORMAL.format(numbers=numbers, lines=lines, claims="\n".join(
+        [f"  assign alike[{k}] = {claim};" for k, claim in enumerate(claims)]
+        + [f"  assign alike[255:{len(claims)}] = '1;"])).replace("SUM-1", str(bits - 1))
+    pathlib.Path("formal.sv").write_text(text)
+    return call("yosys", "-q", "-p",
+                "read_verilog -sv formal.sv; prep -top formal -flatten; memory_map; opt; sat -verify -prove good 1 -set-def-inputs formal")
+
+
+def check_proofs_of_softmax():
+    """E[d] of every difference, and the word and the shift of every sum."""
+    fit(("softmax", "s8:0.0472", "u8:2^-8", 1000, ""), "op.json")
+    emit(1)
+    unit, operator = pathlib.Path("unit.sv").read_text(), json.loads(pathlib.Path("op.json").read_text())
+    numbers = "\n".join(re.findall(r"^  localparam integer .*$", unit.split("module unit_buffer")[0], re.M)[:40])
+    numbers = "  localparam integer Lanes = 1;\n  localparam integer Longest = 1000;\n" + numbers
+    numbers = re.sub(r"^.*(Beats|AtBits).*\n?", "", numbers, flags=re.M)
+    lines = lines_of(unit, "automatic logic [30:0] exp_rom", "endfunction")
+    lines += """
+  logic [SumBits-1:0] sum_q;
+  logic [OctaveBits-1:0] octave, octave_q;
+  logic [AlignedBits-1:0] aligned;
+  integer octave_k;
+  assign sum_q = word_i;
+  assign octave_q = octave;
+""" + lines_of(unit, "    octave = '0;", "assign aligned").replace("    octave = '0;", "  always_comb begin\n    octave = '0;")
+    cases = " : ".join(f"(d == 8'd{d}) ? 31'd{value}" for d, value in enumerate(operator["exp"])) + " : 31'd0"
+    # 10 octaves: S has 31 to 40 bits.
+    claims = [f"exp_rom(d) == ({cases})"]
+    claims += [f"(word_i[39:{30 + k}] != 1) | ((octave == {k}) & (aligned[31:0] == 32'((64'(word_i) << 1) >> {k})))"
+               for k in range(10)]
+    status, text = prove(numbers, lines, claims, 40)
+    assert status == 0, text
+    broken = lines.replace(">> octave_q", ">> (octave_q ^ 2)")
+    assert prove(numbers, broken, claims, 40)[0] != 0, "a fault is not found"
+
+
+def check_proofs_of_norm():
+    """The word and the shift of every variance."""
+    fit(("rmsnorm", "s8:0.05", "s8:0.03", 96, ""), "op.json")
+    emit(1)
+    unit = pathlib.Path("unit.sv").read_text()
+    numbers = "\n".join(re.findall(r"^  localparam integer (?:Pair|Fall|Variance)\w+ = \d+;", unit, re.M))
+    number = dict(re.findall(r"integer (\w+) = (\d+);", numbers))
+    bits, least, most = (int(number[name]) for name in ("VarianceBits", "PairLeast", "FallMost"))
+    lines = """
+  logic [VarianceBits-1:0] variance_q;
+  logic [VarianceBits+31:0] aligned;
+  logic [FallBits-1:0] fall, fall_q;
+  integer pair_k;
+  assign variance_q = word_i;
+  assign fall_q = fall;
+""" + lines_of(unit, "    fall = '0;", "assign aligned").replace("    fall = '0;", "  always_comb begin\n    fall = '0;")
+    claims = []
+    for k in range(most + 1):
+        pair = least + k
+        word = f"word_i << {30 - 2 * pair}" if pair <= 15 else f"word_i >> {2 * pair - 30}"
+        claims.append(f"((128'(word_i) >> {2 * pair}) > 3) | ((word_i >> {2 * pair}) == 0) | "
+                      f"((fall == {k}) & (aligned[VarianceBits+31 -: 32] == 32'({word})))")
+    status, text = prove(numbers, lines, claims, bits)
+    assert status == 0, text
+    assert prove(numbers, lines.replace("- fall_q", "- (fall_q ^ 1)"), claims, bits)[0] != 0, "a fault is not found"
+
+
 def run(name, check, *arguments):
     try:
         check(*arguments)
@@ -185,6 +273,8 @@ def main():
             run(" ".join(map(str, case)), check_case, k, case)
         run("faults of softmax are found", check_faults, softmax, SOFTMAX_FAULTS)
         run("faults of LayerNorm are found", check_faults, layernorm[:3] + (37, ""), NORM_FAULTS)
+        run("proofs of softmax", check_proofs_of_softmax)
+        run("proofs of a norm", check_proofs_of_norm)
         run("many rows of softmax", check_million, softmax)
         run("many rows of LayerNorm", check_million, layernorm)
         for case in (softmax, layernorm) if LONG else ():

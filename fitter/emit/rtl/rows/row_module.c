@@ -272,6 +272,8 @@ static int add_modules(struct text *out, const struct row_module *m, struct diag
     snprintf(name, sizeof name, "%.*s_core", (int)(sizeof name - sizeof "_core"), m->name);
     text_add(out, "\n// verilator lint_off DECLFILENAME\n");
     add_named(out, m, buffer);
+    if (m->of->kind == OPERATOR_LOG_SOFTMAX) /* which does not read it */
+        return EXIT_DONE;
     text_add(out, "\n");
     return emit_sv(&core, 1, &(struct emit_options){.name = name, .rtl = {.stages = 1}}, out, diag);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Softmax. Stages of the pipeline behind the buffer, of 8-bit codes and of 16-bit ones:
+ * Softmax and log-softmax. Stages of the pipeline behind the buffer, of 8-bit codes and of 16-bit ones:
  *
  *   1 read_q   2 distance_q   3 exp_q                                 4 tree_q, high_own_q   5 sum_q, value_q   6 y_q
  *                             3 high_q, low_q  4 expanded_q  5 exp_q  6                      7                  8
  */
 #include <stdio.h>
 
+#include "emit/rtl/pipeline.h"
 #include "emit/rtl/rom.h"
 #include "row_module.h"
 
@@ -117,7 +118,7 @@ static const char reciprocal[] =
 
 static const char lane_begin[] =
     "\n"
-    "  // ---- Last, out of the buffer once more: the outputs.\n"
+    "  // ---- Last, out of the buffer again: the outputs.\n"
     "\n"
     "  genvar lane;\n"
     "  generate\n"
@@ -179,13 +180,73 @@ static const char lane_end[] =
     "    end\n"
     "  endgenerate\n";
 
-static int add_rom(struct text *out, const char *name, int width, wide word_of(const struct row_operator *of, int k),
-                   const struct row_operator *of, struct diag *diag)
+static const char logarithm[] =
+    "\n"
+    "  // ---- Between: what the logarithm of S takes from every place, by one multiplier. word_q is m, z_q is m f - "
+    "1.\n"
+    "\n"
+    "  logic [OctaveBits-1:0] octave, octave_q;\n"
+    "  logic [AlignedBits-1:0] aligned;\n"
+    "  logic [31:0] word_q;\n"
+    "  logic [46:0] cell_word;\n"
+    "  logic signed [32:0] mul_a;\n"
+    "  logic signed [25:0] mul_b, z_q;\n"
+    "  logic signed [58:0] scalar_q, scaled;\n"
+    "  logic signed [35:0] ln, ln_q;\n"
+    "  logic signed [63:0] product;\n"
+    "  logic signed [SumOutBits-1:0] base_q;\n"
+    "  logic unused_bits;\n"
+    "  integer octave_k;\n"
+    "\n"
+    "  always_comb begin\n"
+    "    octave = '0;\n"
+    "    for (octave_k = 1; octave_k <= MostOctaves; octave_k = octave_k + 1)\n"
+    "      if (sum_q[Fraction+octave_k]) octave = OctaveBits'(octave_k);\n"
+    "  end\n"
+    "  assign aligned = {sum_q, {(31 - Fraction) {1'b0}}} >> octave_q;\n"
+    "  assign cell_word = cell_rom(word_q[30:24]);\n"
+    "  assign mul_a = (step_q == 4'd3) ? 33'(word_q) : 33'(z_q);\n"
+    "  assign mul_b = (step_q == 4'd3) ? 26'(cell_word[15:0]) : z_q;\n"
+    "  assign scaled = (scalar_q >>> 17) - 59'sd1073741824;\n"
+    "  assign ln = 36'(cell_word[46:16]) + 36'(z_q) - 36'(scalar_q >>> 31) + 36'(octave_q) * 36'd744261118;\n"
+    "  assign product = 64'(ln_q) * LogUnit + LogHalf;\n"
+    "  assign unused_bits = ^{aligned, scaled, product, s_axis_tkeep};\n"
+    "\n"
+    "  always_ff @(posedge clk_i) begin\n"
+    "    if (step_q == 4'd1) octave_q <= octave;\n"
+    "    if (step_q == 4'd2) word_q <= aligned[31:0];\n"
+    "    if ((step_q == 4'd3) || (step_q == 4'd5)) scalar_q <= 59'(mul_a) * 59'(mul_b);\n"
+    "    if (step_q == 4'd4) z_q <= 26'(scaled);\n"
+    "    if (step_q == 4'd6) ln_q <= ln;\n"
+    "    if (step_q == 4'd7) base_q <= OutHalf - SumOutBits'(product >>> LogShift);\n"
+    "  end\n";
+
+static const char log_lane_end[] =
+    "      logic [StepsBits-1:0] steps_q;\n"
+    "      logic signed [SumOutBits-1:0] sum;\n"
+    "      logic signed [ValueBits-1:0] value_q;\n"
+    "      logic [LateBits-1:0] ys_q;\n"
+    "      logic unused_sum;\n"
+    "      assign sum = base_q - SumOutBits'(steps_q);\n"
+    "      assign unused_sum = ^sum;\n"
+    "      assign m_axis_tdata[lane*YBits +: YBits] = ys_q[LateBits-1 -: YBits];\n"
+    "      assign m_axis_tkeep[lane*YBytes +: YBytes] = {YBytes{keeps_q[(Stages-2)*Lanes+lane]}};\n"
+    "      always_ff @(posedge clk_i)\n"
+    "        if (advance) begin\n"
+    "          steps_q <= StepsBits'(distance_q) * StepsBits'(Step);\n"
+    "          value_q <= sum[SumOutBits-1:OutShift];\n"
+    "          ys_q <= LateBits'({ys_q, keeps_q[2*Lanes+lane] ? clip(value_q) : LeastY});\n"
+    "        end\n"
+    "    end\n"
+    "  endgenerate\n";
+
+static int add_rom(struct text *out, const char *name, int words, int width,
+                   wide word_of(const struct row_operator *of, int k), const struct row_operator *of, struct diag *diag)
 {
     struct rom rom;
-    if (rom_make(&rom, 256, width, diag))
+    if (rom_make(&rom, words, width, diag))
         return diag->code;
-    for (int k = 0; k < 256; k++)
+    for (int k = 0; k < words; k++)
         rom_put(&rom, k, 0, width, word_of(of, k));
     rom_add_function(out, &system_verilog, &rom, name);
     rom_free(&rom);
@@ -196,6 +257,11 @@ static int add_rom(struct text *out, const char *name, int width, wide word_of(c
 static int shift_of(const struct row_operator *of, int k)
 {
     return of->exp_shift[k] < 63 ? of->exp_shift[k] : 63;
+}
+
+static int exp_stage(const struct row_operator *of)
+{
+    return of->exp_high ? 5 : 3;
 }
 
 static int least_shift(const struct row_operator *of)
@@ -219,35 +285,30 @@ static wide high_word(const struct row_operator *of, int k)
 static int add_exponentials(struct text *out, const struct row_operator *of, struct diag *diag)
 {
     if (!of->exp_high)
-        return add_rom(out, "exp", of->fraction + 1, exp_word, of, diag);
+        return add_rom(out, "exp", 256, of->fraction + 1, exp_word, of, diag);
     const int least = least_shift(of), bits = unsigned_bits(63 - least);
     row_add_number(out, "LeastFall", least, "the smallest shift of an exponential");
     row_add_number(out, "FallBits", bits, "of what another has more");
-    return add_rom(out, "high", 32 + bits, high_word, of, diag) ? diag->code
-                                                                : add_rom(out, "low", 32, exp_word, of, diag);
+    return add_rom(out, "high", 256, 32 + bits, high_word, of, diag) ? diag->code
+                                                                     : add_rom(out, "low", 256, 32, exp_word, of, diag);
 }
 
-static void add_numbers(struct text *out, const struct row_module *m)
+static wide log_word(const struct row_operator *of, int k)
 {
-    const struct row_operator *const of = m->of;
-    const int exp_stage = of->exp_high ? 5 : 3;
-    wide low, high;
-    row_core_errors(m, RECIPROCAL_FIRST, &low, &high);
-    const int error_bits = signed_bits(low, high);
+    return (wide)of->log_value[k] << 16 | of->log_factor[k];
+}
+
+/* What softmax and log-softmax have alike. */
+static void add_numbers(struct text *out, const struct row_operator *of, int stages, int last_step)
+{
     row_add_number(out, "XBytes", of->in.bits / 8, "of an input code");
     row_add_number(out, "YBytes", of->out.bits / 8, "of an output code");
     row_add_number(out, "PlaceBits", of->in.bits + 1, "in the buffer: whether it takes part, and the code");
     row_add_number(out, "Fraction", of->fraction, "bits of an exponential");
     row_add_number(out, "ExpBits", of->fraction + 1, "of an exponential, at most 2^Fraction");
-    row_add_number(out, "OutBits", of->out.scale.shift_bits, "an output counts 2^-OutBits");
-    row_add_number(out, "ValueBits", of->out.scale.shift_bits + 1, "of an output, at most 2^OutBits");
-    row_add_number(out, "ExpStage", exp_stage, "the stage of the pipeline that has exponentials");
-    row_add_number(out, "Stages", exp_stage + 3, "of the pipeline");
-    row_add_number(out, "MulABits", error_bits > 33 ? error_bits : 33, "of lane 0's first factor");
-    row_add_number(out, "MulBBits", of->fraction > 16 ? of->fraction + 2 : 17, "of its second");
+    row_add_number(out, "ExpStage", exp_stage(of), "the stage of the pipeline that has exponentials");
+    row_add_number(out, "Stages", stages, "of the pipeline");
     text_add(out,
-             "  localparam integer ProductBits = MulABits + MulBBits;\n"
-             "  localparam integer OwnBits = Fraction + 31;  // of an exponential times 1/S, at most 2^31 - 1\n"
              "  // S is below 2^(Fraction + 1 + MostOctaves).\n"
              "  localparam integer MostOctaves = $clog2(Longest + 1) - 1;\n"
              "  localparam integer OctaveBits = (MostOctaves > 0) ? $clog2(MostOctaves + 1) : 1;\n"
@@ -255,20 +316,75 @@ static void add_numbers(struct text *out, const struct row_module *m)
              "  localparam integer AlignedBits = MostOctaves + 32;\n"
              "  localparam logic [XBits-1:0] LeastCode = %d'h%x;\n"
              "  localparam logic [1:0] FirstState = 2'd1;\n"
-             "  localparam logic [3:0] LastStep = 4'd6;\n",
-             of->in.bits, of->in.is_signed ? 1u << (of->in.bits - 1) : 0u);
+             "  localparam logic [3:0] LastStep = 4'd%d;\n",
+             of->in.bits, of->in.is_signed ? 1u << (of->in.bits - 1) : 0u, last_step);
+}
+
+static void add_numbers_of_share(struct text *out, const struct row_module *m)
+{
+    const struct row_operator *const of = m->of;
+    wide low, high;
+    row_core_errors(m, RECIPROCAL_FIRST, &low, &high);
+    const int error_bits = signed_bits(low, high);
+    row_add_number(out, "OutBits", of->out.scale.shift_bits, "an output counts 2^-OutBits");
+    row_add_number(out, "ValueBits", of->out.scale.shift_bits + 1, "of an output, at most 2^OutBits");
+    row_add_number(out, "MulABits", error_bits > 33 ? error_bits : 33, "of lane 0's first factor");
+    row_add_number(out, "MulBBits", of->fraction > 16 ? of->fraction + 2 : 17, "of its second");
+    text_add(out, "  localparam integer ProductBits = MulABits + MulBBits;\n"
+                  "  localparam integer OwnBits = Fraction + 31;  // of an exponential times 1/S, at most 2^31 - 1\n");
+    row_add_clip(out, of, of->out.scale.shift_bits + 1, false, 0, (wide)1 << of->out.scale.shift_bits);
+}
+
+/* ln(S) of 1 to 65536 places counts 2^-30, and is off by less than 2^25. */
+static void add_numbers_of_log(struct text *out, const struct row_operator *of, int stages)
+{
+    const int g = of->step_shift, h = of->log_shift;
+    const wide slack = (wide)1 << 25, most_ln = ((wide)1 << 30) + slack + 17 * (wide)744261118;
+    const wide log_low = (-slack * of->log_unit) >> h, log_high = ((most_ln * of->log_unit) >> h) + 1;
+    const wide most = (((wide)1 << of->in.bits) - 1) * of->step, half = (wide)1 << (g - 1);
+    const wide low = half - log_high - most, high = half - log_low;
+    const int needed = signed_bits(low, high), bits = needed > g + 2 ? needed : g + 2;
+    char unit[CONSTANT_TEXT], log_half[CONSTANT_TEXT], least[CONSTANT_TEXT], out_half[CONSTANT_TEXT];
+    row_add_number(out, "Step", of->step, "P");
+    row_add_number(out, "StepsBits", unsigned_bits(most > 0 ? most : 1), "of it times a distance");
+    row_add_number(out, "SumOutBits", bits, "of an output before its shift");
+    row_add_number(out, "OutShift", g, "g");
+    row_add_number(out, "ValueBits", bits - g, "of an output less its zero point");
+    row_add_number(out, "LogShift", h, "h");
+    row_add_number(out, "LateBits", (stages - 4) * of->out.bits, "of outputs that wait for the pipeline's end");
+    text_add(out,
+             "  localparam logic signed [63:0] LogUnit = %s;\n"
+             "  localparam logic signed [63:0] LogHalf = %s;\n"
+             "  localparam logic signed [SumOutBits-1:0] OutHalf = %s;\n"
+             "  localparam logic [YBits-1:0] LeastY = %s;\n",
+             signed_constant(64, of->log_unit, unit), signed_constant(64, (wide)1 << (h - 1), log_half),
+             signed_constant(bits, half, out_half), signed_constant(of->out.bits, of->out.qmin, least));
+    row_add_clip(out, of, bits - g, true, low >> g, high >> g);
+}
+
+static int add_log_softmax(struct text *out, const struct row_module *m, struct diag *diag)
+{
+    const struct row_operator *const of = m->of;
+    const int stages = exp_stage(of) + 2;
+    add_numbers(out, of, stages, 7);
+    add_numbers_of_log(out, of, stages);
+    if (add_exponentials(out, of, diag) || add_rom(out, "cell", PWL_LOG_CELLS, 47, log_word, of, diag))
+        return diag->code;
+    row_add_stream(out, m);
+    text_add(out, "%s%s%s%s%s", passes, logarithm, lane_begin, of->exp_high ? exp_of_words : exp_of_bytes,
+             log_lane_end);
+    return EXIT_DONE;
 }
 
 int row_add_softmax(struct text *out, const struct row_module *m, struct diag *diag)
 {
     const struct row_operator *const of = m->of;
-    const int b = of->out.scale.shift_bits;
     if (of->kind == OPERATOR_LOG_SOFTMAX)
-        return diag_set(diag, EXIT_USAGE, "logsoftmax: has no unit of hardware yet");
-    add_numbers(out, m);
+        return add_log_softmax(out, m, diag);
+    add_numbers(out, of, exp_stage(of) + 3, 6);
+    add_numbers_of_share(out, m);
     if (add_exponentials(out, of, diag))
         return diag->code;
-    row_add_clip(out, of, b + 1, false, 0, (wide)1 << b);
     row_add_stream(out, m);
     text_add(out, "%s%s", passes, reciprocal);
     row_add_core(out, m, RECIPROCAL_FIRST);
