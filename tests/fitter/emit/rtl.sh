@@ -132,7 +132,7 @@ expect_error 2 '--lanes needs --format sv or sv-tb, not c' emit softmax.json --l
 expect_error 2 'must be a number of places, 1 to 64' emit softmax.json --format sv --lanes 0
 expect_error 2 "--stages: not of a row operator's unit" emit softmax.json --format sv --stages 2
 expect_error 2 'must be c, sv, sv-tb or json' emit softmax.json --format v
-expect_error 2 'requantise: maps codes one by one' emit requantise.json --format sv
+expect_error 2 'requantise: has no unit of hardware' emit requantise.json --format sv
 expect_error 2 'not a Verilog identifier' emit softmax.json --format sv --name wire
 expect_error 2 'is verified --against sv alone' verify softmax.json --against c
 expect_error 2 '--stages: not of a row operator' verify softmax.json --stages 2

@@ -131,10 +131,10 @@ static void add_named(struct text *out, const struct row_module *m, const char *
 
 int row_unit_check(const struct row_operator *of, struct diag *diag)
 {
-    if (!operator_is_element(of->kind))
+    const enum operator_family family = operator_family(of->kind);
+    if (family == FAMILY_SOFTMAX || family == FAMILY_NORM)
         return EXIT_DONE;
-    return diag_set(diag, EXIT_USAGE,
-                    "%s: maps codes one by one, and has no unit of hardware; must be an operator of rows",
+    return diag_set(diag, EXIT_USAGE, "%s: has no unit of hardware; softmax, logsoftmax and norms have",
                     operator_name(of->kind));
 }
 

@@ -6,7 +6,7 @@
 #include "emit/options.h"
 #include "operator/operator.h"
 
-/* Whether an operator has a unit: those of rows have. Exit 2 where not. */
+/* Exit 2 where an operator has no unit: softmax, log-softmax and norms have. */
 int row_unit_check(const struct row_operator *of, struct diag *diag);
 
 /* The unit, with its core behind it as a module of its own. */
