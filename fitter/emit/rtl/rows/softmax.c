@@ -329,7 +329,7 @@ static void add_numbers_of_share(struct text *out, const struct row_module *m)
     row_add_number(out, "OutBits", of->out.scale.shift_bits, "an output counts 2^-OutBits");
     row_add_number(out, "ValueBits", of->out.scale.shift_bits + 1, "of an output, at most 2^OutBits");
     row_add_number(out, "MulABits", error_bits > 33 ? error_bits : 33, "of lane 0's first factor");
-    row_add_number(out, "MulBBits", of->fraction > 16 ? of->fraction + 2 : 17, "of its second");
+    row_add_number(out, "MulBBits", of->fraction > 15 ? of->fraction + 2 : 17, "of its second");
     text_add(out, "  localparam integer ProductBits = MulABits + MulBBits;\n"
                   "  localparam integer OwnBits = Fraction + 31;  // of an exponential times 1/S, at most 2^31 - 1\n");
     row_add_clip(out, of, of->out.scale.shift_bits + 1, false, 0, (wide)1 << of->out.scale.shift_bits);
