@@ -13,10 +13,12 @@
 #include "cost/model.h"
 #include "emit/rtl/rtl.h"
 #include "io/rows.h"
+#include "operator/operator.h"
 #include "rtl_flags.h"
 #include "table/table.h"
 
 #define DEFAULT_TARGETS "ice40,generic,cortex-m4"
+#define DEFAULT_UNIT_TARGETS "ice40-dsp,generic"
 #define DEFAULT_STYLES "aligned,tree"
 #define ROM_BITS 12 /* of inputs whose ROM is measured unasked; each bit more takes twice the time */
 #define MOST_ROWS 64
@@ -28,6 +30,7 @@ static const struct option_info options[] = {
     {"--stages", "N", "registers of the modules, 0 to 24; 1 by default"},
     {"--rtl-handshake", "valid|ready", "of the modules, as for emit"},
     {"--estimate", NULL, "of hardware: what a model expects, without tools; csv and json have what it sums up"},
+    {"--lanes", "N", "of a row operator's unit: places of a beat, as for emit"},
     {"--anew", NULL, "measure again what an earlier command measured"},
     {"--time-limit", "SECONDS", "of each program (default 600)"},
     {"--format", "md|csv|json|jsonl", "how to print (default md)"},
@@ -47,6 +50,7 @@ struct row {
 
 struct request {
     const char *path, *targets, *styles, *output;
+    const char *of_tables; /* the last flag that tables alone have */
     enum cells_format format;
     bool estimates;
     struct costing costing; /* what all rows share */
@@ -62,6 +66,8 @@ static int add_row(struct request *request, const struct cost_target *target, co
     row->target = target;
     row->costing = request->costing;
     snprintf(row->style, sizeof row->style, "%s", style);
+    if (request->costing.of)
+        return EXIT_DONE;
     if (cost_target_is_hardware(target))
         row->costing.rtl.style = rtl_style_parse(style);
     else
@@ -186,7 +192,8 @@ static int cost_table(struct request *request, struct diag *diag)
         code = table_prove(&table, EXIT_USAGE, &packed, NULL, diag);
     request->costing.table = &table;
     request->costing.packed = &packed;
-    for (const char *list = request->targets; code == EXIT_DONE && choice_next(&list, name, sizeof name);) {
+    for (const char *list = request->targets ? request->targets : DEFAULT_TARGETS;
+         code == EXIT_DONE && choice_next(&list, name, sizeof name);) {
         const struct cost_target *const target = cost_target_find(name);
         code = cost_target_is_hardware(target) ? add_hardware_rows(request, target, diag)
                                                : add_processor_rows(request, target, diag);
@@ -198,19 +205,50 @@ static int cost_table(struct request *request, struct diag *diag)
     return code;
 }
 
+/* Of a row operator, its unit in hardware. */
+static int cost_operator(struct request *request, struct diag *diag)
+{
+    struct row_operator of;
+    char name[16];
+    if (request->of_tables)
+        return diag_set(diag, EXIT_USAGE, "%s: not of a row operator's unit, which takes --lanes", request->of_tables);
+    if (operator_read(request->path, &of, diag))
+        return diag_prefix(diag, request->path);
+    request->costing.of = &of;
+    request->costing.rtl.style = RTL_AUTO;
+    for (const char *list = request->targets ? request->targets : DEFAULT_UNIT_TARGETS;
+         diag->code == EXIT_DONE && choice_next(&list, name, sizeof name);) {
+        if (cost_target_is_hardware(cost_target_find(name)))
+            add_row(request, cost_target_find(name), "unit", diag);
+        else
+            diag_set(diag, EXIT_USAGE, "--target %s: of tables; a row operator has a unit of hardware", name);
+    }
+    if (diag->code == EXIT_DONE)
+        measure_rows(request, diag);
+    operator_free(&of);
+    return diag->code;
+}
+
 static int set_option(void *to, const char *name, const char *value, struct diag *diag)
 {
     struct request *request = to;
+    if (strcmp(name, "--lanes") == 0)
+        return rtl_lanes_set(value, &request->costing.rtl, diag);
     if (strcmp(name, "--target") == 0) {
         request->targets = value;
         return choice_check_list(name, COST_TARGETS, value, diag);
     }
     if (strcmp(name, "--rtl-style") == 0) {
         request->styles = value;
+        request->of_tables = name;
         return choice_check_list(name, RTL_STYLES, value, diag);
     }
-    if (rtl_flag_set(name, value, &request->costing.rtl, diag))
+    if (rtl_flag_set(name, value, &request->costing.rtl, diag)) {
+        request->of_tables = name;
         return diag->code;
+    }
+    if (strcmp(name, "--estimate") == 0)
+        request->of_tables = name;
     if (strcmp(name, "--anew") == 0)
         request->costing.anew = true;
     else if (strcmp(name, "--estimate") == 0)
@@ -226,13 +264,16 @@ static int set_option(void *to, const char *name, const char *value, struct diag
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.targets = DEFAULT_TARGETS,
-                              .costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = PROCESS_LIMIT_S}};
+    struct request request = {.costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = PROCESS_LIMIT_S}};
     diag->code = EXIT_DONE;
     if (argument_take(&command_cost, argc, argv, "table", &request.path, set_option, &request, diag))
         return diag->code;
     if (!request.path)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc cost TABLE.json");
+    if (operator_recognise(request.path))
+        return cost_operator(&request, diag);
+    if (request.costing.rtl.lanes)
+        return diag_set(diag, EXIT_USAGE, "--lanes needs a row operator: tables map codes one by one");
     return cost_table(&request, diag);
 }
 
@@ -247,6 +288,7 @@ const struct command command_cost = {
         "processors the standalone header is compiled with -O2, for cortex-m0, -m4, -m33 and -m55 by gcc, for rv32imc "
         "by clang; instructions of one code are counted under QEMU, calls left out. Beside it stands the plain ROM or "
         "array of all outputs.\n"
+        "Of a row operator its unit is measured; generic leaves the row's memory out.\n"
         "A target whose tools are missing has a note instead of rows; exit 77 where that is so of every target.\n"
         "--estimate asks no tool: it sums up what a module consists of, with coefficients that were fitted to what the "
         "tools said of modules of --rtl-style tree --stages 4, as `pwlc fit --for` does.\n"

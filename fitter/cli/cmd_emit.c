@@ -43,6 +43,7 @@ static const struct option_info options[] = {
     {"--target-mhz", "F", "sv: instead of --stages: the fewest with which the tools of --target reach so many MHz"},
     {"--target", "ice40|ice40-dsp|ecp5|ecp5-nodsp", "of --target-mhz: the device, as for cost"},
     {"--clock", "NS", "sdc, core: the clock's period in nanoseconds"},
+    {"--lanes", "N", "sv, sv-tb of a row operator: places of a beat, 1 to 64; 1 by default"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
     {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},
@@ -96,6 +97,8 @@ static int set_option(struct request *request, const char *name, const char *val
         set_mhz(request, value, diag);
     else if (strcmp(name, "--target") == 0)
         request->target = cost_target_find(value);
+    else if (strcmp(name, "--lanes") == 0)
+        return rtl_lanes_set(value, &request->emit.rtl, diag);
     else if (strcmp(name, "--format") == 0)
         request->emitter = emitter_find(value);
     else if (strcmp(name, "--profile") == 0)
@@ -462,7 +465,9 @@ static int emit_files(struct request *request, struct diag *diag)
     int code = EXIT_DONE;
 
     request->emit.rom = &rom;
-    if (!tables || !list)
+    if (request->emit.rtl.lanes)
+        code = diag_set(diag, EXIT_USAGE, "--lanes needs a row operator: tables map codes one by one");
+    else if (!tables || !list)
         code = diag_set(diag, EXIT_IO, "out of memory for %zu tables", count);
     for (size_t i = 0; i < count && code == EXIT_DONE; i++) {
         list[i] = &tables[i];
@@ -501,6 +506,10 @@ static int emit_row_operator(const struct request *request, const char *path, st
         return diag_set(diag, EXIT_USAGE, "%s: a row operator, which is emitted alone", path);
     if (request->mhz)
         return diag_set(diag, EXIT_USAGE, "--target-mhz: of the module of a table; %s is a row operator", path);
+    if (request->hardware)
+        return diag_set(diag, EXIT_USAGE, "%s: not of a row operator's unit, which takes --lanes", request->hardware);
+    if (request->emit.rtl.lanes && !(request->emitter->takes & EMIT_HARDWARE))
+        return diag_set(diag, EXIT_USAGE, "--lanes needs --format sv or sv-tb, not %s", request->emitter->name);
     if (row_operator_emit(path, request->emitter->name, &request->emit, &out, diag) == EXIT_DONE)
         write_all(request, &out, diag);
     text_free(&out);

@@ -4,12 +4,16 @@
 #include <string.h>
 
 #include "base/color.h"
+#include "base/number.h"
 #include "base/process.h"
 #include "base/suggest.h"
 #include "command.h"
+#include "operator/operator.h"
+#include "row_operator.h"
 #include "rtl_flags.h"
 #include "standing.h"
 #include "table/table.h"
+#include "verify/row_verify.h"
 #include "verify/verify.h"
 
 #define DEFAULT_SIMULATOR "verilator"
@@ -26,13 +30,17 @@ static const struct option_info options[] = {
     {"--prove", NULL, "inputs to 8 bits: yosys proves the module equal at every code; all: it has no feedback"},
     {"--exhaustive", NULL, "every code of inputs of more than 16 bits too"},
     {"--inject", NULL, "build from a table with one wrong bit, which must be found: exit 3 with the code"},
+    {"--rows", "N", "of a row operator: rows that are sent; by default as many as take seconds"},
+    {"--lanes", "N", "of a row operator: places of a beat, as for emit"},
     {"--time-limit", "SECONDS", "of each program (default 600)"},
     {NULL, NULL, NULL},
 };
 
 struct request {
     const char *path, *against;
-    bool prove;
+    bool prove, has_against;
+    const char *of_tables; /* the last flag that tables alone have */
+    int64_t rows;
     struct emit_options emit;
     struct verification verification;
 };
@@ -126,13 +134,53 @@ static int set_wave(const char *value, const char **wave, struct diag *diag)
     return EXIT_DONE;
 }
 
+static int verify_row_operator(const struct request *request, struct diag *diag)
+{
+    const struct row_verification verification = {.simulator = request->verification.simulator,
+                                                  .lanes = request->emit.rtl.lanes,
+                                                  .rows = request->rows,
+                                                  .limit_s = request->verification.limit_s};
+    struct row_operator of;
+    struct row_verdict verdict;
+    if (request->of_tables)
+        return diag_set(diag, EXIT_USAGE,
+                        "%s: not of a row operator, which takes --against sv, --simulator, --rows, --lanes and "
+                        "--time-limit",
+                        request->of_tables);
+    if (request->has_against && strcmp(request->against, "sv") != 0)
+        return diag_set(diag, EXIT_USAGE, "%s: a row operator, which is verified --against sv alone", request->path);
+    if (operator_read(request->path, &of, diag))
+        return diag_prefix(diag, request->path);
+    row_verify(&of, &verification, &verdict, diag);
+    operator_free(&of);
+    printf("%-10s  %s", "sv", color_on(stdout, diag->code == EXIT_DONE ? COLOR_GOOD : COLOR_BAD));
+    if (diag->code == EXIT_DONE)
+        printf("%" PRId64 " rows, %" PRId64 " codes, 0 mismatches%s, %.2f s, %s\n", verdict.rows, verdict.codes,
+               color_off(stdout), verdict.seconds, verdict.tools);
+    else
+        printf("%s%s\n", diag->text, color_off(stdout));
+    return diag->code == EXIT_DONE ? EXIT_DONE : diag_prefix(diag, "sv");
+}
+
 static int set_option(void *to, const char *name, const char *value, struct diag *diag)
 {
     struct request *request = to;
+    const bool is_of_both =
+        strcmp(name, "--against") == 0 || strcmp(name, "--simulator") == 0 || strcmp(name, "--time-limit") == 0;
+    if (strcmp(name, "--lanes") == 0)
+        return rtl_lanes_set(value, &request->emit.rtl, diag);
+    if (strcmp(name, "--rows") == 0) {
+        if (number_integer(value, strlen(value), &request->rows) != NUMBER_OK || request->rows < 1)
+            return diag_set(diag, EXIT_USAGE, "--rows %.40s: must be a number of rows, 1 or more", value);
+        return EXIT_DONE;
+    }
+    if (!is_of_both)
+        request->of_tables = name;
     if (rtl_flag_set(name, value, &request->emit.rtl, diag))
         return diag->code;
     if (strcmp(name, "--against") == 0) {
         request->against = value;
+        request->has_against = true;
         return choice_check_list(name, VERIFY_TARGETS, value, diag);
     }
     if (strcmp(name, "--simulator") == 0)
@@ -183,7 +231,14 @@ static int run(int argc, char **argv, struct diag *diag)
 {
     struct request request = {.verification = {.limit_s = PROCESS_LIMIT_S}, .emit.rtl.stages = RTL_DEFAULT_STAGES};
     request.verification.emit = &request.emit;
-    return parse(argc, argv, &request, diag) ? diag->code : verify_table(&request, diag);
+    if (parse(argc, argv, &request, diag))
+        return diag->code;
+    if (operator_recognise(request.path))
+        return verify_row_operator(&request, diag);
+    if (request.rows || request.emit.rtl.lanes)
+        return diag_set(diag, EXIT_USAGE, "%s needs a row operator: tables map codes one by one",
+                        request.rows ? "--rows" : "--lanes");
+    return verify_table(&request, diag);
 }
 
 const struct command command_verify = {
@@ -196,7 +251,9 @@ const struct command command_verify = {
                "others are verified all the same. c is linked with the libpwl that pkg-config finds.\n"
                "--prove replaces the registers of the module, where nothing is held back, by wires. Where no path then "
                "leads back, the output "
-               "depends on the last codes alone; of inputs of up to 8 bits, ABC proves that it is the table's.",
+               "depends on the last codes alone; of inputs of up to 8 bits, ABC proves that it is the table's.\n"
+               "Of a row operator, --against sv sends rows through the unit that emit --format sv writes, and compares "
+               "each code with the runtime's.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc verify tanh.json --against standalone",
     .options = options,

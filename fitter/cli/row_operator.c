@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "emit/c/row_operator.h"
+#include "emit/rtl/rows/rows.h"
 #include "io/npy.h"
 #include "operator/hard_rows.h"
 #include "operator/operator.h"
@@ -313,13 +314,19 @@ int row_operator_emit(const char *path, const char *format, const struct emit_op
 {
     struct row_operator of;
     char *text = NULL;
-    if (strcmp(format, "c") != 0 && strcmp(format, "json") != 0)
-        return diag_set(diag, EXIT_USAGE, "%s: a row operator, which --format %s cannot write; must be c or json", path,
+    if (strcmp(format, "c") != 0 && strcmp(format, "json") != 0 && strcmp(format, "sv") != 0 &&
+        strcmp(format, "sv-tb") != 0)
+        return diag_set(diag, EXIT_USAGE,
+                        "%s: a row operator, which --format %s cannot write; must be c, sv, sv-tb or json", path,
                         format);
     if (row_operator_read(path, &of, diag))
         return diag->code;
     if (strcmp(format, "c") == 0)
         emit_operator_c(&of, options, out, diag);
+    else if (strcmp(format, "sv") == 0)
+        emit_operator_sv(&of, options, out, diag);
+    else if (strcmp(format, "sv-tb") == 0)
+        emit_operator_bench(&of, options, out, diag);
     else if (operator_to_json(&of, &text, diag) == EXIT_DONE)
         text_add_bytes(out, text, strlen(text));
     free(text);

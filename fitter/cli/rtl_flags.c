@@ -30,3 +30,12 @@ bool rtl_flag_set(const char *flag, const char *value, struct rtl_options *rtl, 
         diag_set(diag, EXIT_USAGE, "--stages %.40s: must be a number of registers, 0 to %d", value, RTL_MAX_STAGES);
     return true;
 }
+
+int rtl_lanes_set(const char *value, struct rtl_options *rtl, struct diag *diag)
+{
+    int64_t lanes;
+    if (number_integer(value, strlen(value), &lanes) != NUMBER_OK || lanes < 1 || lanes > RTL_MAX_LANES)
+        return diag_set(diag, EXIT_USAGE, "--lanes %.40s: must be a number of places, 1 to %d", value, RTL_MAX_LANES);
+    rtl->lanes = (int)lanes;
+    return EXIT_DONE;
+}

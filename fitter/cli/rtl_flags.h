@@ -10,4 +10,8 @@
 /* Whether the flag is one of them; its value is then set, or *diag is, exit 2. */
 bool rtl_flag_set(const char *flag, const char *value, struct rtl_options *rtl, struct diag *diag);
 
+/* --lanes, which units of rows alone have. */
+#define RTL_MAX_LANES 64
+int rtl_lanes_set(const char *value, struct rtl_options *rtl, struct diag *diag);
+
 #endif

@@ -25,7 +25,10 @@ extern const struct cost_name {
     const char *key, *title;
 } cost_names[COST_FIGURES];
 
+struct row_operator;
+
 struct costing {
+    const struct row_operator *of; /* null; or of its unit, and hardware alone: there is no table */
     const struct table *table;
     const struct packed_table *packed; /* of the table */
     struct rtl_options rtl;            /* of hardware */

@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "emit/emit.h"
+#include "emit/rtl/rows/rows.h"
 #include "target.h"
 #include "tools/tool.h"
 
@@ -60,6 +61,44 @@ static void add_timing(struct text *out, const struct costing *costing)
              result - 1);
 }
 
+/* The same of a unit: its ports as one row of registers on either side. */
+static void add_unit_timing(struct text *out, const struct costing *costing)
+{
+    const bool has_keep = !operator_is_norm(costing->of->kind);
+    const int lanes = costing->rtl.lanes ? costing->rtl.lanes : 1;
+    const int x = costing->of->in.bits * lanes, keep = has_keep ? x / 8 : 0, y = costing->of->out.bits * lanes;
+    const int ins = x + keep + 3, outs = y + y / 8 + 3;
+    text_add(out,
+             "module timing (input clk_i, input rst_ni, input bit_i, output bit_o);\n"
+             "  reg [%d:0] x;\n"
+             "  reg [%d:0] y, shifted;\n"
+             "  wire [%d:0] result;\n"
+             "  " NAME " dut (.clk_i(clk_i), .rst_ni(rst_ni), .s_axis_tvalid(x[0]), .s_axis_tready(result[0]),\n"
+             "    .s_axis_tlast(x[1]), .m_axis_tready(x[2]), .s_axis_tdata(x[%d:3]), .m_axis_tvalid(result[1]),\n"
+             "    .m_axis_tlast(result[2]), .m_axis_tdata(result[%d:3]), .m_axis_tkeep(result[%d:%d])",
+             ins - 1, outs - 1, outs - 1, x + 2, y + 2, outs - 1, y + 3);
+    if (has_keep)
+        text_add(out, ", .s_axis_tkeep(x[%d:%d])", ins - 1, x + 3);
+    text_add(out,
+             ");\n"
+             "  always @(posedge clk_i) begin\n"
+             "    x <= {x[%d:0], bit_i};\n"
+             "    y <= result;\n"
+             "    shifted <= {shifted[%d:0], 1'b0} ^ y;\n"
+             "  end\n"
+             "  assign bit_o = shifted[%d];\n"
+             "endmodule\n",
+             ins - 2, outs - 2, outs - 1);
+}
+
+static int add_module(const struct costing *costing, struct sources *sources, struct diag *diag)
+{
+    const struct emit_options options = {.name = NAME, .rtl = costing->rtl};
+    struct text *const text = sources_add(sources, NAME ".sv");
+    return costing->of ? emit_operator_sv(costing->of, &options, text, diag)
+                       : emitter_find("sv")->emit(&costing->table, 1, &options, text, diag);
+}
+
 static void add_synthesis(struct text *script, const struct cost_target *target, const char *top)
 {
     const char *const place = strstr(target->synthesis, "%s");
@@ -69,11 +108,9 @@ static void add_synthesis(struct text *script, const struct cost_target *target,
 static int prepare(const struct cost_target *target, const struct costing *costing, struct sources *sources,
                    struct cost *cost, struct diag *diag)
 {
-    const struct emit_options options = {.name = NAME, .rtl = costing->rtl};
     char version[TOOL_VERSION_SIZE];
     const char *router = NULL;
-    if (emitter_find("sv")->emit(&costing->table, 1, &options, sources_add(sources, NAME ".sv"), diag) ||
-        tool_version(&tool_yosys, version, diag))
+    if (add_module(costing, sources, diag) || tool_version(&tool_yosys, version, diag))
         return diag->code;
     text_add(&sources->versions, "yosys %s", version);
     if (target->route)
@@ -86,6 +123,8 @@ static int prepare(const struct cost_target *target, const struct costing *costi
         text_add(&sources->versions, " %s:%d:%d", kind->begin, kind->figure, kind->weight);
     struct text *const script = sources_add(sources, "synthesis.ys");
     text_add(script, "read_verilog -sv " NAME ".sv\n");
+    if (costing->of && !(target->figures & 1u << COST_RAM)) /* gates are those beside the row's memory */
+        text_add(script, "blackbox " NAME "_buffer\n");
     add_synthesis(script, target, NAME);
     text_add(script, "tee -q -o cells.json stat -json\n");
     if (!router)
@@ -93,7 +132,11 @@ static int prepare(const struct cost_target *target, const struct costing *costi
     text_add(script, "design -reset\nread_verilog -sv " NAME ".sv timing.sv\n");
     add_synthesis(script, target, "timing");
     text_add(script, "write_json timing.json\n");
-    add_timing(sources_add(sources, "timing.sv"), costing);
+    struct text *const timing = sources_add(sources, "timing.sv");
+    if (costing->of)
+        add_unit_timing(timing, costing);
+    else
+        add_timing(timing, costing);
     return EXIT_DONE;
 }
 

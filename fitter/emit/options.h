@@ -38,6 +38,7 @@ struct rtl_options {
     bool rom_in_file; /* a .mem file instead of a case */
     int loadable;     /* segments of a module whose table is written at run time, a power of two; 0: it has its own */
     double clock_ns;  /* sdc: the clock's period; 0: not given */
+    int lanes;        /* of units of rows: places of a beat; 0: not given, 1 */
 };
 
 /* The words of a module's ROM, as a file beside it. */

@@ -14,6 +14,9 @@
 #define MOST_KNOWN 32
 
 const struct tool tool_yosys = {"yosys", "Debian's package yosys", "-V", "0.23"};
+const struct tool tool_verilator = {"verilator", "Debian's package verilator", "--version", "5.6"};
+const struct tool tool_iverilog = {"iverilog", "Debian's package iverilog", "-V", "11.0"};
+const struct tool tool_vvp = {"vvp", "Debian's package iverilog", "-V", "11.0"};
 
 /* What was answered. */
 static struct {

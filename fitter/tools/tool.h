@@ -18,6 +18,9 @@ struct tool {
 /* yosys, which counts cells and proves modules. */
 extern const struct tool tool_yosys;
 
+/* Simulators; Icarus compiles by one program and runs by another. */
+extern const struct tool tool_verilator, tool_iverilog, tool_vvp;
+
 /* The first number of the form 1.2 or 1.2.3 that the tool answers with; a command asks each tool once. Exit 77 when it
  * is missing, gives no version or is too old; the message says what would do. Any thread may call it. */
 int tool_version(const struct tool *tool, char version[TOOL_VERSION_SIZE], struct diag *diag);

@@ -10,10 +10,6 @@
 #include "program.h"
 #include "tools/tool.h"
 
-static const struct tool verilator = {"verilator", "Debian's package verilator", "--version", "5.6"};
-static const struct tool iverilog = {"iverilog", "Debian's package iverilog", "-V", "11.0"};
-static const struct tool vvp = {"vvp", "Debian's package iverilog", "-V", "11.0"};
-
 int sv_program_bits(const struct table *table)
 {
     return table->in.bits;
@@ -148,7 +144,7 @@ static int verilator_program(const struct verification *verification, struct pro
     const struct emit_options header = {.name = PROGRAM_NAME, .standalone = true};
     struct text text = {0};
     char version[TOOL_VERSION_SIZE];
-    if (tool_version(&verilator, version, diag))
+    if (tool_version(&tool_verilator, version, diag))
         return diag->code;
     snprintf(program->tools, sizeof program->tools, "verilator %s", version);
     program->names[0] = "the module";
@@ -248,7 +244,7 @@ static int iverilog_program(const struct verification *verification, struct prog
                                        "bench.sv", PROGRAM_NAME ".sv", NULL};
     struct text text = {0};
     char version[TOOL_VERSION_SIZE];
-    if (tool_version(&iverilog, version, diag) || tool_version(&vvp, version, diag))
+    if (tool_version(&tool_iverilog, version, diag) || tool_version(&tool_vvp, version, diag))
         return diag->code;
     snprintf(program->tools, sizeof program->tools, "iverilog %s", version);
     program->names[0] = "the module";

@@ -255,8 +255,8 @@ json.dump(of, open("other.json", "w"))'
 expect_status 3 diff softmax.json other.json && { grep -q 'exp: 1 of 256 differ, the first \[2\]' ../out || fail "diff: $(cat ../out)"; }
 
 # What does not take operators says so.
-for command in "diff softmax.json tanh.json" "report softmax.json tanh.json -o page.html" "verify softmax.json" "cost softmax.json" \
-    "emit softmax.json tanh.json" "emit softmax.json --format sv" \
+for command in "diff softmax.json tanh.json" "report softmax.json tanh.json -o page.html" "verify softmax.json --prove" "cost softmax.json --rtl-style rom" \
+    "emit softmax.json tanh.json" "emit softmax.json --format v" \
     "emit softmax.json --profile tosa8" "sweep softmax.json tanh.json" \
     "sweep softmax.json --hist" "sweep tanh.json --rows 5" "certify softmax.json --exhaustive"; do
     # shellcheck disable=SC2086

@@ -149,6 +149,34 @@ expect_error 1 'cannot write' emit tanh.json --format sv -o missing/tanh.sv
 "$pwlc" fit leaky_relu --in s24:2^-8 --out s24:2^-8 --param alpha=0.5 --method uniform --segments 2 -o wide.json 2>../err
 expect_error 2 '24-bit codes need 2^24 entries' emit wide.json --format sv --rtl-style rom
 
+# Units of rows.
+"$pwlc" fit softmax --in s8:0.1 --out u8:2^-8 --rows 16 -o softmax.json
+"$pwlc" fit requantise --in s16:0.1 --out s8:0.2 -o requantise.json
+for format in sv sv-tb; do
+    expect_status 0 emit softmax.json --format $format --lanes 4 -o files/once
+    expect_status 0 emit softmax.json --format $format --lanes 4 && cp ../out files/again
+    holds "unit, $format: stdout and -o agree" cmp files/once files/again
+    holds "unit, $format: nothing of the machine" bash -c "! grep -nE 'json|$(hostname)|/tmp|once' files/once"
+    expect_line '  parameter integer Lanes = 4[,;]' ../out "$format, lanes"
+done
+expect_status 0 emit softmax.json --format sv && expect_line '  parameter integer Lanes = 1,' ../out 'one lane'
+expect_line 'module pwl_softmax_s8_u8 #\(' ../out "a unit's name"
+expect_error 2 '--lanes needs a row operator' emit tanh.json --format sv --lanes 2
+expect_error 2 '--lanes needs --format sv or sv-tb, not c' emit softmax.json --lanes 2
+expect_error 2 'must be a number of places, 1 to 64' emit softmax.json --format sv --lanes 0
+expect_error 2 "--stages: not of a row operator's unit" emit softmax.json --format sv --stages 2
+expect_error 2 'must be c, sv, sv-tb or json' emit softmax.json --format v
+expect_error 2 'requantise: has no unit of hardware' emit requantise.json --format sv
+expect_error 2 'not a Verilog identifier' emit softmax.json --format sv --name wire
+expect_error 2 'is verified --against sv alone' verify softmax.json --against c
+expect_error 2 '--stages: not of a row operator' verify softmax.json --stages 2
+expect_error 2 '--rows 0: must be a number of rows' verify softmax.json --rows 0
+expect_error 2 '--rows needs a row operator' verify tanh.json --rows 3
+expect_error 2 '--lanes needs a row operator' verify tanh.json --lanes 3
+expect_error 2 '--target cortex-m4: of tables' cost softmax.json --target cortex-m4
+expect_error 2 "--rtl-style: not of a row operator's unit" cost softmax.json --rtl-style rom
+expect_error 2 '--lanes needs a row operator' cost tanh.json --lanes 2
+
 # show says what the module stores.
 expect_status 0 show sigmoid.json && expect_line '  hardware     tree, ROM 16 x [0-9]+ = [0-9]+ bits: offset\[.*, slope\[.*' ../out show
 expect_status 0 show tanh.json && expect_line '  hardware     rom, ROM 256 x 8 = 2048 bits: y\[7:0\] signed' ../out show
