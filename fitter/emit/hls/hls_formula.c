@@ -107,12 +107,16 @@ static void put_logical(struct writer *w, const struct formula *f)
         put_compared(w, f);
     } else if (f->kind == FORMULA_REDUCED) {
         put_reduced(w, f);
-    } else if (f->kind == FORMULA_BINARY) {
-        const bool is_sum = f->operation[0] == '+' || f->operation[0] == '-';
-        w->failed |= is_sum;
+    } else if (f->kind == FORMULA_BINARY && strchr("&|", f->operation[0])) {
         put_condition(w, f->first);
         text_add(w->out, f->operation[0] == '&' ? " && " : " || ");
         put_condition(w, f->second);
+    } else if (f->kind == FORMULA_BINARY) { /* ^, + and - of single bits are one */
+        text_add(w->out, "(");
+        put_condition(w, f->first);
+        text_add(w->out, ") != (");
+        put_condition(w, f->second);
+        text_add(w->out, ")");
     } else {
         w->failed |= f->operation[0] == '-';
         text_add(w->out, "!(");
@@ -166,9 +170,18 @@ static void put_joined(struct writer *w, const struct formula *f)
     text_add(w->out, is_first ? "0)" : ")");
 }
 
+static void put_repeated(struct writer *w, const struct formula *f)
+{
+    text_add(w->out, "as_bits<%d>((", f->bits);
+    put_condition(w, f->first);
+    text_add(w->out, ") ? ");
+    put_number(w, (((wide)1 << (f->bits - 1)) - 1) * 2 + 1);
+    text_add(w->out, " : 0)");
+}
+
 static void put_binary(struct writer *w, const struct formula *f)
 {
-    const bool is_of_bits = f->operation[0] == '&' || f->operation[0] == '|';
+    const bool is_of_bits = strchr("&^|", f->operation[0]) != NULL;
     if (is_of_bits)
         put_bits(w, f->first, f->bits);
     else
@@ -221,6 +234,9 @@ static void put(struct writer *w, const struct formula *f)
     case FORMULA_JOINED:
         put_joined(w, f);
         break;
+    case FORMULA_REPEATED:
+        put_repeated(w, f);
+        break;
     case FORMULA_SIGNED:
         text_add(w->out, "as_signed<%d>(", f->bits);
         put(w, f->first);
@@ -256,7 +272,7 @@ static void put(struct writer *w, const struct formula *f)
 
 static void put_whole(struct writer *w, const struct formula *f, bool is_signed, int bits)
 {
-    if (f->kind == FORMULA_SIGNED && f->bits == bits)
+    if (f->kind == FORMULA_SIGNED && (f->bits == bits || f->first->kind == FORMULA_LOOKUP))
         f = f->first;
     if (!is_signed) {
         put_bits(w, f, bits);

@@ -136,7 +136,7 @@ static struct formula *read_number(struct reader *r)
     return take(r, "'") ? read_sized(r, value) : new_number(r, 32, true, value);
 }
 
-/* Behind "{": parts, or a number and what is repeated so many times. */
+/* Behind "{": parts, or a number and the bit that is repeated so many times. */
 static struct formula *read_joined(struct reader *r)
 {
     struct formula *part = read_choice(r);
@@ -144,12 +144,18 @@ static struct formula *read_joined(struct reader *r)
         const struct formula *repeated = read_choice(r);
         wide value = 0;
         expect(r, "}");
-        r->failed |= part->kind != FORMULA_NUMBER || repeated->kind != FORMULA_NUMBER || repeated->bits != 1 ||
-                     part->value > 127;
-        for (int k = 0; !r->failed && k < (int)part->value; k++)
-            value |= (repeated->value & 1) << k;
         expect(r, "}");
-        return new_number(r, r->failed ? 1 : (int)part->value, false, value);
+        r->failed |= part->kind != FORMULA_NUMBER || part->value < 1 || part->value > 127 || repeated->bits != 1 ||
+                     repeated->is_signed;
+        const int count = r->failed ? 1 : (int)part->value;
+        if (repeated->kind != FORMULA_NUMBER) {
+            struct formula *f = new_formula(r, FORMULA_REPEATED, count, false);
+            f->first = repeated;
+            return f;
+        }
+        for (int k = 0; k < count; k++)
+            value |= (repeated->value & 1) << k;
+        return new_number(r, count, false, value);
     }
     struct formula *f = new_formula(r, FORMULA_JOINED, part->bits, false);
     f->first = part;
@@ -179,8 +185,8 @@ static struct formula *read_selected(struct reader *r, const struct declared *si
         f->kind = FORMULA_BIT;
         f->high = f->low = (int)index->value;
         if (take(r, ":")) {
-            f->kind = FORMULA_SLICE;
             f->low = read_integer(r);
+            f->kind = f->low == f->high ? FORMULA_BIT : FORMULA_SLICE;
             f->bits = f->high - f->low + 1;
         }
         r->failed |= f->low > f->high || f->high >= signal->bits;
@@ -263,6 +269,7 @@ static const struct level {
     const char *operations[5]; /* longer ones before what they begin with */
 } levels[] = {
     {FORMULA_BINARY, {"|"}},
+    {FORMULA_BINARY, {"^"}},
     {FORMULA_BINARY, {"&"}},
     {FORMULA_COMPARED, {"=="}},
     {FORMULA_COMPARED, {"<=", ">=", "<", ">"}},

@@ -3,8 +3,8 @@
  * The right sides of assignments as trees, for languages other than Verilog. The parts of a module write one notation,
  * SystemVerilog's: what the tree has is the subset that they use, with the widths and signs that IEEE 1800 gives them.
  *
- *   5'd3  -16'sd5  64'shff   a  a[3]  a[7:0]  a[b]  {a, b}  {4{1'b1}}  $signed(a)  12'(a)  NAME_rom(a)  NAME_rom[a]
- *   - ~ ! | & ^ ~| ~& ~^   *   + -   << <<< >>>   < <= > >=   ==   &   |   a ? b : c   (a)
+ *   5'd3  -16'sd5  64'shff   a  a[3]  a[7:0]  a[b]  {a, b}  {4{a}}  $signed(a)  12'(a)  NAME_rom(a)  NAME_rom[a]
+ *   - ~ ! | & ^ ~| ~& ~^   *   + -   << <<< >>>   < <= > >=   ==   &   ^   |   a ? b : c   (a)
  */
 #ifndef PWLC_RTL_FORMULA_H
 #define PWLC_RTL_FORMULA_H
@@ -27,21 +27,22 @@ struct declarations {
 };
 
 enum formula_kind {
-    FORMULA_NUMBER,  /* value */
-    FORMULA_SIGNAL,  /* signal */
-    FORMULA_BIT,     /* signal[high] */
-    FORMULA_SLICE,   /* signal[high:low] */
-    FORMULA_CHOSEN,  /* signal[first] */
-    FORMULA_LOOKUP,  /* rom, at first; of as many bits as what it is assigned to */
-    FORMULA_JOINED,  /* {first, its next, ...} */
-    FORMULA_SIGNED,  /* $signed(first) */
-    FORMULA_RESIZED, /* bits'(first) */
-    FORMULA_UNARY,   /* - or ~ first */
-    FORMULA_NOT,     /* ! first */
-    FORMULA_REDUCED, /* & | ^ ~& ~| ~^ first */
-    FORMULA_BINARY,  /* first + - & | second */
-    FORMULA_PRODUCT, /* first * second */
-    FORMULA_SHIFTED, /* first << <<< >>> second */
+    FORMULA_NUMBER,   /* value */
+    FORMULA_SIGNAL,   /* signal */
+    FORMULA_BIT,      /* signal[high] */
+    FORMULA_SLICE,    /* signal[high:low] */
+    FORMULA_CHOSEN,   /* signal[first] */
+    FORMULA_LOOKUP,   /* rom, at first; of as many bits as what it is assigned to */
+    FORMULA_JOINED,   /* {first, its next, ...} */
+    FORMULA_REPEATED, /* {bits{first}}, of one bit */
+    FORMULA_SIGNED,   /* $signed(first) */
+    FORMULA_RESIZED,  /* bits'(first) */
+    FORMULA_UNARY,    /* - or ~ first */
+    FORMULA_NOT,      /* ! first */
+    FORMULA_REDUCED,  /* & | ^ ~& ~| ~^ first */
+    FORMULA_BINARY,   /* first + - & ^ | second */
+    FORMULA_PRODUCT,  /* first * second */
+    FORMULA_SHIFTED,  /* first << <<< >>> second */
     FORMULA_COMPARED,
     FORMULA_CHOICE /* first ? second : third */
 };

@@ -191,6 +191,14 @@ static void put_joined(struct writer *w, const struct formula *f, struct form fo
         put_from(w, f, (struct form){UNSIGNED, f->bits}, form, write_joined);
 }
 
+/* unsigned'(6 downto 0 => a) */
+static void write_repeated(struct writer *w, const struct formula *f, struct form form)
+{
+    text_add(w->out, "%s'(%d downto 0 => ", type_names[form.type], f->bits - 1);
+    put(w, f->first, (struct form){BIT, 1});
+    text_add(w->out, ")");
+}
+
 static bool is_leaf(const struct formula *f)
 {
     return f->kind <= FORMULA_RESIZED;
@@ -238,8 +246,9 @@ static void write_unary(struct writer *w, const struct formula *f, struct form f
 
 static void write_binary(struct writer *w, const struct formula *f, struct form form)
 {
+    const bool is_sum = f->operation[0] == '+' || f->operation[0] == '-'; /* of single bits the same as ^ */
     put_operand(w, f->first, form);
-    text_add(w->out, " %s ", word_of(f->operation));
+    text_add(w->out, " %s ", is_sum && form.type == BIT ? "xor" : word_of(f->operation));
     put_right_operand(w, f->second, f->first, form);
 }
 
@@ -273,7 +282,7 @@ static void write_reduced(struct writer *w, const struct formula *f, struct form
 {
     const struct formula *a = f->first;
     (void)form;
-    if (a->bits == 1 && !a->is_signed && a->kind != FORMULA_SLICE) { /* of one bit, the bit or its opposite */
+    if (a->bits == 1 && !a->is_signed) { /* of one bit, the bit or its opposite */
         text_add(w->out, f->operation[0] == '~' ? "not " : "");
         put_operand(w, a, (struct form){BIT, 1});
         return;
@@ -327,9 +336,7 @@ static void put(struct writer *w, const struct formula *f, struct form form)
         break;
     case FORMULA_SIGNAL:
     case FORMULA_SLICE:
-        put_from(w, f,
-                 (struct form){f->kind == FORMULA_SLICE && f->signal->bits == 1 ? BIT : type_of(f->signal), f->bits},
-                 form, write_signal);
+        put_from(w, f, (struct form){type_of(f->signal), f->bits}, form, write_signal);
         break;
     case FORMULA_BIT:
     case FORMULA_CHOSEN:
@@ -341,9 +348,12 @@ static void put(struct writer *w, const struct formula *f, struct form form)
     case FORMULA_JOINED:
         put_joined(w, f, form);
         break;
+    case FORMULA_REPEATED:
+        put_from(w, f, (struct form){UNSIGNED, f->bits}, form, write_repeated);
+        break;
     case FORMULA_SIGNED:
         /* Within the same bits, what it holds is asked for them itself. */
-        if (f->bits == form.bits)
+        if (f->bits == form.bits || f->first->kind == FORMULA_LOOKUP)
             put(w, f->first, form);
         else
             put_from(w, f, (struct form){SIGNED, f->bits}, form, put);
@@ -386,7 +396,7 @@ static void put(struct writer *w, const struct formula *f, struct form form)
 /* The whole right side, where a type is known without naming it. */
 static void put_whole(struct writer *w, const struct formula *f, struct form form)
 {
-    if (f->kind == FORMULA_SIGNED && f->bits == form.bits)
+    if (f->kind == FORMULA_SIGNED && (f->bits == form.bits || f->first->kind == FORMULA_LOOKUP))
         f = f->first;
     if (f->kind == FORMULA_JOINED && f->first->next && f->bits == form.bits && form.type != PORT && form.type != BIT) {
         put_parts(w, f, form.type, false);

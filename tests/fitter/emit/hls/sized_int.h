@@ -55,6 +55,7 @@ SIZED_OPERATION(+, sized_common(N, S, M, R) + 1)
 SIZED_OPERATION(*, N + M)
 SIZED_OPERATION(&, sized_common(N, S, M, R))
 SIZED_OPERATION(|, sized_common(N, S, M, R))
+SIZED_OPERATION(^, sized_common(N, S, M, R))
 template <int N, bool S, int M, bool R> sized<sized_common(N, S, M, R) + 1, true> operator-(sized<N, S> a, sized<M, R> b)
 {
     return sized<sized_common(N, S, M, R) + 1, true>::of(a.v - b.v);
