@@ -238,11 +238,11 @@ def encoder(seed=0, width=24, heads=2, layers=2, words=30, longest=12, bits=16, 
     return maker.network([maker.operate(operator("l2norm", wide, pwl.Type(16, True, 2.0 ** -15), width), [pooled])])
 
 
-def vision(seed=0):
+def vision(seed=0, batch=2, rows=9, columns=13):
     """Convolutions of one and of two axes, dense, dilated, strided, in groups and a channel each, and pools."""
     rng = np.random.default_rng(seed)
-    maker = Maker(rng, {"batch": 2})
-    x = maker.input(TYPES[seed % len(TYPES)], ("batch", 4, 9, 13))
+    maker = Maker(rng, {"batch": batch})
+    x = maker.input(TYPES[seed % len(TYPES)], ("batch", 4, rows, columns))
     x = maker.convolution(x, 12, (3, 3), S8, (1, 2), (1, 1), (1, 1))
     x = maker.max_pool(x, (3, 2), (1, 2), (1, 1))
     x = maker.convolution(x, 12, (3, 2), TYPES[seed % 3], (1, 1), (2, 1), (2, 1), 12)
