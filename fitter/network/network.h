@@ -76,7 +76,7 @@ void network_free(struct network *network);
 #define NETWORK_MAX_BYTES ((size_t)256 << 20)
 int network_read(const char *path, struct network *network, struct diag *diag);
 
-/* The same of bytes, for which the arrays' name is any. */
+/* The same of bytes; the arrays may have any name and any hash. */
 int network_from_bytes(const char *json, size_t json_size, const unsigned char *arrays, size_t arrays_size,
                        struct network *network, struct diag *diag);
 

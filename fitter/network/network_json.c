@@ -380,23 +380,15 @@ int reader_body(const struct reader *reader, const struct fields *fields, uint16
     return diag->code;
 }
 
-/* "encoder.safetensors" names the network. */
-static int read_beside(const struct fields *top, const char **file, const unsigned char *arrays, size_t size,
-                       struct network *network, struct diag *diag)
+/* What the file says of its arrays: their file, which names the network, and the hash of its bytes. */
+static int read_beside(const struct fields *top, const char **file, char sha256[SHA256_LENGTH + 1], struct diag *diag)
 {
     static const char *const known[] = {"file", "sha256", NULL};
     struct fields beside;
-    char found[SHA256_LENGTH + 1], told[SHA256_LENGTH + 1];
     if (field_object(top, "arrays", &beside, diag) || fields_known(&beside, known, diag) ||
-        field_text(&beside, "file", NAME_LENGTH, file, diag) || json_read_sha256(&beside, "sha256", told, diag))
+        field_text(&beside, "file", NAME_LENGTH, file, diag))
         return diag->code;
-    if (network && copy_text(&network->name, *file, diag) == EXIT_DONE && strrchr(network->name, '.'))
-        *strrchr(network->name, '.') = '\0';
-    if (!arrays)
-        return diag->code;
-    sha256_hex(arrays, size, found);
-    return strcmp(found, told) == 0 ? diag->code
-                                    : field_refuse(&beside, "sha256", diag, "%s, that of the arrays", found);
+    return json_read_sha256(&beside, "sha256", sha256, diag);
 }
 
 static int parse_top(const char *json, size_t size, struct fields *top, struct diag *diag)
@@ -407,21 +399,26 @@ static int parse_top(const char *json, size_t size, struct fields *top, struct d
                                      : diag_set(diag, EXIT_USAGE, "must be an object with the field pwl_network");
 }
 
-static int take(const struct fields *top, const unsigned char *arrays, size_t size, struct network *network,
-                struct diag *diag)
+/* "encoder" of "encoder.safetensors". */
+static int name_network(struct network *network, const char *file, struct diag *diag)
 {
-    struct arrays held = {0};
-    struct reader reader = {.network = network, .arrays = &held, .names = json_object()};
-    const char *file;
+    if (copy_text(&network->name, file, diag) == EXIT_DONE && strrchr(network->name, '.'))
+        *strrchr(network->name, '.') = '\0';
+    return diag->code;
+}
+
+static int take(const struct fields *top, const char *file, const unsigned char *bytes, size_t size,
+                struct network *network, struct diag *diag)
+{
+    struct arrays arrays = {0};
+    struct reader reader = {.network = network, .arrays = &arrays, .names = json_object()};
     if (!reader.names)
         diag_set(diag, EXIT_IO, "out of memory");
-    else if (read_beside(top, &file, arrays, size, network, diag) == EXIT_DONE) {
-        if (arrays_parse(arrays, size, &held, diag))
-            diag_prefix(diag, file);
-        else
-            read_top(&reader, top, diag);
-        arrays_free(&held);
-    }
+    else if (arrays_parse(bytes, size, &arrays, diag))
+        diag_prefix(diag, file);
+    else if (name_network(network, file, diag) == EXIT_DONE)
+        read_top(&reader, top, diag);
+    arrays_free(&arrays);
     json_decref(reader.names);
     if (diag->code != EXIT_DONE)
         network_free(network);
@@ -431,11 +428,13 @@ static int take(const struct fields *top, const unsigned char *arrays, size_t si
 int network_from_bytes(const char *json, size_t json_size, const unsigned char *arrays, size_t arrays_size,
                        struct network *network, struct diag *diag)
 {
+    char sha256[SHA256_LENGTH + 1];
+    const char *file;
     struct fields top = {0};
     memset(network, 0, sizeof *network);
     diag_set(diag, EXIT_DONE, "%s", "");
-    if (parse_top(json, json_size, &top, diag) == EXIT_DONE)
-        take(&top, arrays, arrays_size, network, diag);
+    if (parse_top(json, json_size, &top, diag) == EXIT_DONE && read_beside(&top, &file, sha256, diag) == EXIT_DONE)
+        take(&top, file, arrays, arrays_size, network, diag);
     json_decref(top.json);
     return diag->code;
 }
@@ -457,14 +456,19 @@ static int arrays_path(const char *path, const char *file, struct text *out, str
 
 static int read_both(const char *path, const struct fields *top, struct network *network, struct diag *diag)
 {
+    char told[SHA256_LENGTH + 1], found[SHA256_LENGTH + 1];
     struct text beside = {0};
     unsigned char *arrays = NULL;
     const char *file;
     size_t size;
-    if (read_beside(top, &file, NULL, 0, NULL, diag) == EXIT_DONE &&
-        arrays_path(path, file, &beside, diag) == EXIT_DONE &&
-        file_read(beside.bytes, FILE_MAX_BYTES, &arrays, &size, diag) == EXIT_DONE)
-        take(top, arrays, size, network, diag);
+    if (read_beside(top, &file, told, diag) == EXIT_DONE && arrays_path(path, file, &beside, diag) == EXIT_DONE &&
+        file_read(beside.bytes, FILE_MAX_BYTES, &arrays, &size, diag) == EXIT_DONE) {
+        sha256_hex(arrays, size, found);
+        if (strcmp(found, told) != 0)
+            diag_set(diag, EXIT_USAGE, "arrays.sha256: \"%s\", must be %s, that of %.160s", told, found, beside.bytes);
+        else
+            take(top, file, arrays, size, network, diag);
+    }
     free(arrays);
     text_free(&beside);
     return diag->code;
