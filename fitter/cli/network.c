@@ -33,15 +33,15 @@ static bool print_nodes(const struct network *network)
     columns_start(&columns, titles);
     for (int k = 0; k < packed->node_count; k++) {
         const uint16_t output = packed->nodes[k].output;
-        const struct node_operator *const operator= network->nodes[k].operator;
+        const struct node_operator *const own = network->nodes[k].operator;
         struct text shape = {0};
         char type[16];
         network_shape_text(network, output, &shape);
         tensor_type_name(&network->edges[output].type, type, sizeof type);
         columns_cell(&columns, "%d", k);
-        columns_text(&columns, !operator            ? node_kind_name(&packed->nodes[k])
-                               : operator->is_table ? operator->table.function
-                                                    : operator_name(operator->row.kind));
+        columns_text(&columns, !own            ? node_kind_name(&packed->nodes[k])
+                               : own->is_table ? own->table.function
+                                               : operator_name(own->row.kind));
         columns_text(&columns, network->nodes[k].name);
         columns_text(&columns, network->edges[output].name);
         columns_text(&columns, type);

@@ -7,15 +7,15 @@
 
 #include "base/number.h"
 
-static void operator_of_node_free(struct node_operator *operator)
+static void operator_of_node_free(struct node_operator *own)
 {
-    if (!operator)
+    if (!own)
         return;
-    packed_table_free(&operator->packed_table);
-    table_free(&operator->table);
-    packed_operator_free(&operator->packed_row);
-    operator_free(&operator->row);
-    free(operator);
+    packed_table_free(&own->packed_table);
+    table_free(&own->table);
+    packed_operator_free(&own->packed_row);
+    operator_free(&own->row);
+    free(own);
 }
 
 void network_free(struct network *network)

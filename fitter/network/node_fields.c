@@ -283,27 +283,26 @@ static int check_side(const struct node_reader *of, const char *name, const stru
 
 static int take_table(struct node_reader *of, const char *text, struct diag *diag)
 {
-    struct node_operator *const operator= of->node->operator;
+    struct node_operator *const own = of->node->operator;
     pwl_network_operator *const packed = &of->node->of.operator;
     pwl_proof proof;
-    operator->is_table = true;
-    if (table_from_json(text, strlen(text), &operator->table, diag) ||
-        table_prove(&operator->table, EXIT_USAGE, &operator->packed_table, &proof, diag))
+    own->is_table = true;
+    if (table_from_json(text, strlen(text), &own->table, diag) ||
+        table_prove(&own->table, EXIT_USAGE, &own->packed_table, &proof, diag))
         return diag->code;
-    const struct packed_table *const table = &operator->packed_table;
+    const struct packed_table *const table = &own->packed_table;
     packed->type = table->is_reduced ? PWL_NETWORK_REDUCED : PWL_NETWORK_TABLE;
     packed->of = table->is_reduced ? (const void *)&table->reduced : &table->table;
-    of->node->bytes = (size_t)table_bytes(&operator->table);
+    of->node->bytes = (size_t)table_bytes(&own->table);
     return EXIT_DONE;
 }
 
 static int take_row(struct node_reader *of, const char *text, struct diag *diag)
 {
-    struct node_operator *const operator= of->node->operator;
+    struct node_operator *const own = of->node->operator;
     pwl_network_operator *const packed = &of->node->of.operator;
-    struct packed_operator *const row = &operator->packed_row;
-    if (operator_from_json(text, strlen(text), &operator->row, diag) ||
-        operator_pack(&operator->row, EXIT_USAGE, row, diag))
+    struct packed_operator *const row = &own->packed_row;
+    if (operator_from_json(text, strlen(text), &own->row, diag) || operator_pack(&own->row, EXIT_USAGE, row, diag))
         return diag->code;
     switch (operator_family(row->kind)) {
     case FAMILY_SOFTMAX:
@@ -314,24 +313,28 @@ static int take_row(struct node_reader *of, const char *text, struct diag *diag)
         packed->type = PWL_NETWORK_NORM;
         packed->of = &row->norm;
         break;
-    default:
+    case FAMILY_ELEMENT:
         packed->type = row->kind == OPERATOR_ADD ? PWL_NETWORK_ADD : PWL_NETWORK_REQUANTISE;
         packed->of = row->kind == OPERATOR_ADD ? (const void *)&row->add : &row->requantise;
+        break;
+    default:
+        return diag_set(diag, EXIT_USAGE, "operator: \"%s\", must be a table, or an operator of rows or of elements",
+                        operator_name(row->kind));
     }
-    of->node->bytes = operator_bytes(&operator->row);
+    of->node->bytes = operator_bytes(&own->row);
     return EXIT_DONE;
 }
 
 static int check_sides(const struct node_reader *of, struct diag *diag)
 {
-    const struct node_operator *const operator= of->node->operator;
-    const struct tensor *const in = operator->is_table  ? &operator->table.in : & operator->row.in;
-    const struct tensor *const out = operator->is_table ? &operator->table.out : & operator->row.out;
-    const bool is_sum = !operator->is_table && operator->row.kind == OPERATOR_ADD;
+    const struct node_operator *const own = of->node->operator;
+    const struct tensor *const in = own->is_table ? &own->table.in : &own->row.in;
+    const struct tensor *const out = own->is_table ? &own->table.out : &own->row.out;
+    const bool is_sum = !own->is_table && own->row.kind == OPERATOR_ADD;
     if (of->packed->reads < 1 || (is_sum && of->packed->reads < 2))
         return diag_set(diag, EXIT_USAGE, "%s.inputs: must be %s", of->fields->path, is_sum ? "two edges" : "an edge");
     return check_side(of, "in", in, of->packed->inputs[0], diag) ||
-           (is_sum && check_side(of, "in_b", &operator->row.in_b, of->packed->inputs[1], diag)) ||
+           (is_sum && check_side(of, "in_b", &own->row.in_b, of->packed->inputs[1], diag)) ||
            check_side(of, "out", out, of->packed->output, diag);
 }
 

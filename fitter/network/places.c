@@ -24,7 +24,7 @@ static bool may_replace(const struct plan *plan, size_t node, uint16_t input, ui
 {
     const pwl_network *const packed = &plan->network->packed;
     const pwl_network_node *const of = &packed->nodes[node];
-    const pwl_network_operator *const operator= of->of;
+    const pwl_network_operator *const own = of->of;
     const bool is_first = of->inputs[0] == input;
     if (packed->edges[input].place == PWL_NETWORK_ELSEWHERE || plan->last[input] != node)
         return false;
@@ -32,7 +32,7 @@ static bool may_replace(const struct plan *plan, size_t node, uint16_t input, ui
         return true;
     /* Both inputs of add; of the others the first, which is no mask as well. */
     return of->kind == PWL_NETWORK_OPERATOR && packed->edges[input].type / 2 == packed->edges[output].type / 2 &&
-           (operator->type == PWL_NETWORK_ADD ||(is_first && (of->reads < 2 || of->inputs[1] != input)));
+           (own->type == PWL_NETWORK_ADD || (is_first && (of->reads < 2 || of->inputs[1] != input)));
 }
 
 static size_t best_of(const struct plan *plan, size_t node, uint64_t bytes)

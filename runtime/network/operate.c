@@ -39,28 +39,28 @@ static void run_softmax(const pwl_network_step *step, const pwl_softmax *softmax
 
 void pwl_network_run_operator(const pwl_network_step *step)
 {
-    const pwl_network_operator *const operator= operator_of(step);
+    const pwl_network_operator *const own = operator_of(step);
     const size_t count = pwl_network_all(&step->y_shape);
     const pwl_type in = (pwl_type)step->in[0]->type, out = (pwl_type)step->out->type;
-    switch (operator->type) {
+    switch (own->type) {
     case PWL_NETWORK_TABLE:
-        pwl_map_typed(operator->of, in, step->x[0], out, step->y, count);
+        pwl_map_typed(own->of, in, step->x[0], out, step->y, count);
         break;
     case PWL_NETWORK_REDUCED:
-        pwl_reduced_map(operator->of, in, step->x[0], out, step->y, count);
+        pwl_reduced_map(own->of, in, step->x[0], out, step->y, count);
         break;
     case PWL_NETWORK_SOFTMAX:
-        run_softmax(step, operator->of, operator->is_causal);
+        run_softmax(step, own->of, own->is_causal);
         break;
     case PWL_NETWORK_NORM:
-        pwl_norm_run(operator->of, step->x[0], step->y, pwl_network_places(&step->y_shape, 0, step->y_shape.axes - 1),
+        pwl_norm_run(own->of, step->x[0], step->y, pwl_network_places(&step->y_shape, 0, step->y_shape.axes - 1),
                      step->way.levels);
         break;
     case PWL_NETWORK_REQUANTISE:
-        pwl_requantise_run(operator->of, step->x[0], step->y, count);
+        pwl_requantise_run(own->of, step->x[0], step->y, count);
         break;
     default:
-        pwl_add_run(operator->of, step->x[0], step->x[1], step->y, count);
+        pwl_add_run(own->of, step->x[0], step->x[1], step->y, count);
     }
 }
 
@@ -69,11 +69,11 @@ void pwl_network_run_operator(const pwl_network_step *step)
 int pwl_network_fits_operator(const pwl_network_step *step)
 {
     const pwl_network_shape *const x = &step->x_shape[0], *const y = &step->y_shape, *const b = &step->x_shape[1];
-    const pwl_network_operator *const operator= operator_of(step);
-    const int is_row = operator->type == PWL_NETWORK_SOFTMAX || operator->type == PWL_NETWORK_NORM;
+    const pwl_network_operator *const own = operator_of(step);
+    const int is_row = own->type == PWL_NETWORK_SOFTMAX || own->type == PWL_NETWORK_NORM;
     if (x->axes != y->axes || !pwl_network_same_axes(x, 0, y, 0, x->axes) || (is_row && x->axes < 1))
         return 0;
-    if (operator->type == PWL_NETWORK_ADD)
+    if (own->type == PWL_NETWORK_ADD)
         return step->node->reads == 2 && b->axes == x->axes && pwl_network_same_axes(x, 0, b, 0, x->axes);
     return step->node->reads < 2 ||
            (x->axes >= 2 && b->axes == 2 && b->at[0] == x->at[0] && b->at[1] == x->at[x->axes - 1]);
@@ -155,23 +155,23 @@ static pwl_status check_add(const pwl_network_step *step, const pwl_add *add)
 
 pwl_status pwl_network_check_operator(const pwl_network_step *step)
 {
-    const pwl_network_operator *const operator= operator_of(step);
-    const int takes = operator->type == PWL_NETWORK_SOFTMAX ? 3 : operator->type == PWL_NETWORK_ADD ? 2 : 1;
-    if (!(takes >> (step->node->reads - 1) & 1) || operator->is_causal>(operator->type == PWL_NETWORK_SOFTMAX))
+    const pwl_network_operator *const own = operator_of(step);
+    const int takes = own->type == PWL_NETWORK_SOFTMAX ? 3 : own->type == PWL_NETWORK_ADD ? 2 : 1;
+    if (!(takes >> (step->node->reads - 1) & 1) || own->is_causal > (own->type == PWL_NETWORK_SOFTMAX))
         return PWL_ERR_FIELD;
-    switch (operator->type) {
+    switch (own->type) {
     case PWL_NETWORK_TABLE:
-        return check_table(step, operator->of);
+        return check_table(step, own->of);
     case PWL_NETWORK_REDUCED:
-        return check_reduced(step, operator->of);
+        return check_reduced(step, own->of);
     case PWL_NETWORK_SOFTMAX:
-        return check_softmax(step, operator->of);
+        return check_softmax(step, own->of);
     case PWL_NETWORK_NORM:
-        return check_norm(step, operator->of);
+        return check_norm(step, own->of);
     case PWL_NETWORK_REQUANTISE:
-        return check_requantise(step, operator->of);
+        return check_requantise(step, own->of);
     case PWL_NETWORK_ADD:
-        return check_add(step, operator->of);
+        return check_add(step, own->of);
     default:
         return PWL_ERR_FIELD;
     }

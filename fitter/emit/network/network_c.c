@@ -143,10 +143,10 @@ static void add_mean(struct text *out, const struct network_c *c, int node)
 static void add_operator(struct text *out, const struct network_c *c, int node)
 {
     static const char *const types[] = {"TABLE", "REDUCED", "SOFTMAX", "NORM", "REQUANTISE", "ADD"};
-    const pwl_network_operator *const operator= & c->network->nodes[node].of.operator;
+    const pwl_network_operator *const own = &c->network->nodes[node].of.operator;
     begin(out, c, node, "operator");
-    text_add(out, "    &%s_%d_operator, /* of */\n    PWL_NETWORK_%s, /* type */\n    %d /* is_causal */\n};\n", c->name, node,
-             types[operator->type], operator->is_causal);
+    text_add(out, "    &%s_%d_operator, /* of */\n    PWL_NETWORK_%s, /* type */\n    %d /* is_causal */\n};\n",
+             c->name, node, types[own->type], own->is_causal);
 }
 
 static void add_transpose(struct text *out, const struct network_c *c, int node)
@@ -233,14 +233,14 @@ static int add_operators(struct text *out, const struct network_c *c, struct dia
     options.name = name;
     options.prefix = NULL;
     for (int k = 0; k < c->network->packed.node_count && diag->code == EXIT_DONE; k++) {
-        const struct node_operator *const operator= c->network->nodes[k].operator;
-        const struct table *const table = operator? &operator->table : NULL;
+        const struct node_operator *const own = c->network->nodes[k].operator;
+        const struct table *const table = own ? &own->table : NULL;
         snprintf(name, sizeof name, "%s_%d_operator", c->name, k);
-        if (operator&& operator->is_table)
+        if (own && own->is_table)
             emit_c(&table, 1, &options, out, diag);
-        else if (operator)
-            emit_operator_c(&operator->row, &options, out, diag);
-        if (operator)
+        else if (own)
+            emit_operator_c(&own->row, &options, out, diag);
+        if (own)
             text_add(out, "\n");
     }
     return diag->code;
