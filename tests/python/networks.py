@@ -249,7 +249,7 @@ def vision(seed=0, batch=2, rows=9, columns=13):
     x = maker.convolution(x, 20, (1, 1), S16, (1, 1), (0, 0), (1, 1), 4)
     places = x.shape[2] * x.shape[3]
     x = maker.reshape(x, ("batch", 20, places))
-    x = maker.convolution(x, 9, (5,), U16 if seed % 2 else S16, (3,), (2,), (1,))
+    x = maker.convolution(x, 9, (5,), U16 if seed % 2 else S16, (3,), (4,), (2,))
     x = maker.max_pool(x, (4,), (3,), (int(rng.integers(3)),))
     return maker.network([maker.product(maker.mean(x, 2, S16), 10, S16)])
 

@@ -176,7 +176,7 @@ static const pwl_network_convolution golden_vision_5 = {
     golden_vision_5_weights, golden_vision_5_bias, /* weights, bias */
     {golden_vision_5_factor, golden_vision_5_shift, 9}, /* factors */
     9, 20, 1, /* channels, inputs, groups */
-    {{1, 1, 0, 1}, {5, 3, 2, 1}}, /* window */
+    {{1, 1, 0, 1}, {5, 3, 4, 2}}, /* window */
     1 /* is_narrow */
 };
 static const pwl_network_max_pool golden_vision_6 = {
