@@ -315,6 +315,18 @@ const char *pwl_status_text(pwl_status status)
         return "core gives what is no reciprocal, or no reciprocal root";
     case PWL_ERR_CONSTANT:
         return "constant, or an entry of a table, outside its range";
+    case PWL_ERR_EDGE:
+        return "no edge, or one that is read before it is written, or written twice";
+    case PWL_ERR_SHAPE:
+        return "shapes do not fit each other, or the node's constants";
+    case PWL_ERR_SUM_BITS:
+        return "a sum, or a sum times its factor, can have too many bits";
+    case PWL_ERR_MEMORY:
+        return "two edges need one place of the memory at once, or the memory is too small or not aligned";
+    case PWL_ERR_SIZE:
+        return "a size is not from 1 to its longest, or an edge has too many codes";
+    case PWL_ERR_CODE:
+        return "an input has a code that is not of its edge";
     }
     return "unknown status";
 }

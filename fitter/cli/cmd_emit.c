@@ -12,10 +12,12 @@
 #include "base/process.h"
 #include "command.h"
 #include "cost/cost.h"
+#include "network.h"
 #include "row_operator.h"
 #include "emit/emit.h"
 #include "emit/rtl/rtl.h"
 #include "measure/claim.h"
+#include "network/network.h"
 #include "profile/profile.h"
 #include "rtl_flags.h"
 #include "operator/operator.h"
@@ -44,6 +46,7 @@ static const struct option_info options[] = {
     {"--target", "ice40|ice40-dsp|ecp5|ecp5-nodsp", "of --target-mhz: the device, as for cost"},
     {"--clock", "NS", "sdc, core: the clock's period in nanoseconds"},
     {"--lanes", "N", "sv, sv-tb of a row operator: places of a beat, 1 to 64; 1 by default"},
+    {"--size", "NAME=VALUE...", "of a network: a size at which it runs; the longest by default"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
     {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},
@@ -62,7 +65,9 @@ struct request {
     const char *hardware; /* a flag of hardware alone, if one was given; --rtl-style only where no other was */
     const char *stages;   /* of --stages; null: not given */
     const struct cost_target *target;
-    double mhz; /* to be reached there; 0: not given */
+    double mhz;         /* to be reached there; 0: not given */
+    const char **sizes; /* of --size */
+    int size_count;
     bool check, depend;
 };
 
@@ -111,6 +116,8 @@ static int set_option(struct request *request, const char *name, const char *val
         request->emit.attribute = value;
     else if (strcmp(name, "--name") == 0)
         request->emit.name = value;
+    else if (strcmp(name, "--size") == 0)
+        request->sizes[request->size_count++] = value;
     else if (strcmp(name, "-o") == 0)
         request->output = value;
     else if (strcmp(name, "--check") == 0)
@@ -516,26 +523,55 @@ static int emit_row_operator(const struct request *request, const char *path, st
     return diag->code;
 }
 
+/* A network, which must be the only file. */
+static int emit_network(const struct request *request, const char *path, struct diag *diag)
+{
+    struct text out = {0};
+    if (request->profile)
+        return diag_set(diag, EXIT_USAGE, "%s: a network, which no profile holds; leave out --profile", path);
+    if (request->count > 1)
+        return diag_set(diag, EXIT_USAGE, "%s: a network, which is emitted alone", path);
+    if (strcmp(request->emitter->name, "c") != 0 || request->emit.standalone)
+        return diag_set(diag, EXIT_USAGE, "%s: a network, which is a header for the runtime; leave out %s", path,
+                        request->emit.standalone ? "--standalone" : "--format");
+    if (network_emit(path, request->sizes, request->size_count, &request->emit, &out, diag) == EXIT_DONE)
+        write_all(request, &out, diag);
+    text_free(&out);
+    return diag->code;
+}
+
+static int emit_any(struct request *request, struct diag *diag)
+{
+    for (int i = 0; i < request->count; i++)
+        if (network_recognise(request->paths[i]))
+            return emit_network(request, request->paths[i], diag);
+    if (request->size_count)
+        return diag_set(diag, EXIT_USAGE, "--size %s: of a network alone", request->sizes[0]);
+    for (int i = 0; i < request->count; i++)
+        if (operator_recognise(request->paths[i]))
+            return emit_row_operator(request, request->paths[i], diag);
+    return emit_files(request, diag);
+}
+
 static int run(int argc, char **argv, struct diag *diag)
 {
     struct request request = {.paths = malloc((size_t)argc * sizeof *request.paths),
+                              .sizes = malloc((size_t)argc * sizeof *request.sizes),
                               .emit.rtl.stages = RTL_DEFAULT_STAGES};
-    if (!request.paths)
-        return diag_set(diag, EXIT_IO, "out of memory");
-    int code = parse(argc, argv, &request, diag);
-    const char *operator_path = NULL;
-    for (int i = 0; i < request.count && !operator_path && code == EXIT_DONE; i++)
-        operator_path = operator_recognise(request.paths[i]) ? request.paths[i] : NULL;
-    if (code == EXIT_DONE)
-        code = operator_path ? emit_row_operator(&request, operator_path, diag) : emit_files(&request, diag);
+    if (!request.paths || !request.sizes)
+        diag_set(diag, EXIT_IO, "out of memory");
+    else if (parse(argc, argv, &request, diag) == EXIT_DONE)
+        emit_any(&request, diag);
     free(request.paths);
-    return code;
+    free(request.sizes);
+    return diag->code;
 }
 
 const struct command command_emit = {
     .name = "emit",
     .synopsis = "pwlc emit TABLE.json... [--format F] [--profile P[:NOTATION]] [flags]",
-    .summary = "Write tables for their consumers: C and CUDA headers, SystemVerilog, JSON, CSV, NumPy.",
+    .summary =
+        "Write tables for their consumers: C and CUDA headers, SystemVerilog, JSON, CSV, NumPy; or a network as C.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"
                "pwlc emit tanh.json --standalone --name my_tanh -o my_tanh.h\n"

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "command.h"
 #include "evaluation.h"
+#include "network.h"
+#include "network/network.h"
 #include "operator/operator.h"
 #include "row_operator.h"
 #include "table/table.h"
@@ -70,7 +72,8 @@ static int parse(int argc, char **argv, struct evaluation_request *request, stru
     return EXIT_DONE;
 }
 
-static int evaluate_operator(const struct evaluation_request *request, struct diag *diag)
+/* A file that is no table: an operator, or with is_network a network. */
+static int evaluate_other(const struct evaluation_request *request, bool is_network, struct diag *diag)
 {
     const char *of_table = request->real            ? "--real"
                            : request->trace         ? "--trace"
@@ -79,8 +82,10 @@ static int evaluate_operator(const struct evaluation_request *request, struct di
     for (int k = 0; k < request->input_count && !of_table; k++)
         of_table = strcmp(request->inputs[k], "-") == 0 ? "-" : NULL;
     if (of_table)
-        return diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator", of_table, request->table_path);
-    return row_operator_eval(request->table_path, request->inputs, request->input_count, request->output, diag);
+        return diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a %s", of_table, request->table_path,
+                        is_network ? "network" : "row operator");
+    return (is_network ? network_eval : row_operator_eval)(request->table_path, request->inputs, request->input_count,
+                                                           request->output, diag);
 }
 
 static int run(int argc, char **argv, struct diag *diag)
@@ -92,8 +97,9 @@ static int run(int argc, char **argv, struct diag *diag)
     if (!request.inputs)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);
-    if (code == EXIT_DONE && operator_recognise(request.table_path)) {
-        code = evaluate_operator(&request, diag);
+    const bool is_network = code == EXIT_DONE && network_recognise(request.table_path);
+    if (is_network || (code == EXIT_DONE && operator_recognise(request.table_path))) {
+        code = evaluate_other(&request, is_network, diag);
         free(request.inputs);
         return code;
     }
@@ -113,10 +119,11 @@ const struct command command_eval = {
     .name = "eval",
     .synopsis = "pwlc eval TABLE.json CODE... [flags]",
     .summary = "Evaluate codes as the integer runtime does; a CODE may be - (standard input) or an array FILE.npy.",
-    .details = "Of a row operator, all CODEs together are one row, or one FILE.npy holds rows along its last axis; of "
-               "two inputs "
-               "the CODEs are pairs, or there are two files. It takes "
-               "-o, and neither - nor the other flags, which are of tables alone.",
+    .details =
+        "Of a row operator, all CODEs together are one row, or one FILE.npy holds rows along its last axis; of "
+        "two inputs the CODEs are pairs, or there are two files. It takes -o, and neither - nor the other flags, "
+        "which are of tables alone. Of a network, each input is a FILE.npy, and -o is needed; of several outputs "
+        "each has a file, OUT.0.npy and on.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method uniform -o tanh.json\n"
                "pwlc eval tanh.json 0 16 -16\n"
                "pwlc eval tanh.json --trace 16\n"

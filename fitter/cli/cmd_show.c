@@ -14,6 +14,8 @@
 #include "emit/rtl/rtl.h"
 #include "io/columns.h"
 #include "measure/claim.h"
+#include "network.h"
+#include "network/network.h"
 #include "operator/operator.h"
 #include "row_operator.h"
 #include "table/reduction.h"
@@ -364,12 +366,23 @@ static int list_operator(const char *path, json_t *list, struct diag *diag)
     return diag->code;
 }
 
+static int list_network(const char *path, json_t *list, struct diag *diag)
+{
+    json_t *const root = network_json(path, diag);
+    if (root)
+        json_array_append_new(list, root);
+    return diag->code;
+}
+
 static int show_file(const char *path, bool first, json_t *list, struct diag *diag)
 {
     struct table table = {0};
-    if (operator_recognise(path)) {
+    const bool is_network = network_recognise(path);
+    if (is_network || operator_recognise(path)) {
         if (!first && !list)
             printf("\n");
+        if (is_network)
+            return list ? list_network(path, list, diag) : network_show(path, diag);
         return list ? list_operator(path, list, diag) : row_operator_show(path, diag);
     }
     int code = table_read(path, &table, diag);
@@ -436,7 +449,8 @@ static int run(int argc, char **argv, struct diag *diag)
 const struct command command_show = {
     .name = "show",
     .synopsis = "pwlc show TABLE.json... [--format text|json]",
-    .summary = "Show a table: its types, size, certificate and segments in codes and in real units; or a row operator.",
+    .summary = "Show a table: its types, size, certificate and segments in codes and in real units; or a row operator "
+               "or a network.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method uniform -o tanh.json\n"
                "pwlc show tanh.json",
     .options = options,

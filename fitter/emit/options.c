@@ -77,6 +77,11 @@ static bool is_keyword(const struct identifiers *identifiers, const char *text)
     return length > 0 && (size_t)length < sizeof padded && strstr(identifiers->keywords, padded) != NULL;
 }
 
+bool emit_is_identifier(const struct identifiers *identifiers, const char *text)
+{
+    return is_identifier(text) && !is_keyword(identifiers, text);
+}
+
 static const char *const style_names[] = {"auto", "rom", "aligned", "barrel", "tree", "residual"};
 
 const char *rtl_style_name(enum rtl_style style)
@@ -128,8 +133,7 @@ int emit_name(const char *function, const struct tensor *x, const struct tensor 
     int length;
 
     if (options->name) {
-        if (!is_identifier(options->name) || is_keyword(identifiers, options->name) ||
-            !has_fit_underscores(identifiers, options->name))
+        if (!emit_is_identifier(identifiers, options->name) || !has_fit_underscores(identifiers, options->name))
             return diag_set(diag, EXIT_USAGE,
                             "--name %s: not a %s identifier; use letters, digits and %s, no digit first, no keyword",
                             options->name, identifiers->language,

@@ -72,6 +72,9 @@ struct identifiers {
 
 extern const struct identifiers identifiers_c, identifiers_verilog, identifiers_vhdl;
 
+/* Whether a text is a name that the language does not keep for itself. */
+bool emit_is_identifier(const struct identifiers *identifiers, const char *text);
+
 /* Identifier of what maps codes: prefix + function + "_" + input type [+ "_" + output type when it differs],
  * for example pwl_gelu_s8, pwl_sigmoid_s16_u8; and of a table. */
 int emit_name(const char *function, const struct tensor *x, const struct tensor *y, const struct emit_options *options,

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "io/fields.h"
+#include "io/recognise.h"
 #include "operator.h"
 #include "table/json_parts.h"
 
@@ -314,30 +314,7 @@ int operator_read(const char *path, struct row_operator *of, struct diag *diag)
     return diag->code;
 }
 
-/* The first character that is no blank of JSON. */
-static char next_character(const char *text)
-{
-    return text[strspn(text, " \t\r\n")];
-}
-
-/* JSON writers put fields in any order, so that all of the file is looked at. In a string the quotes of a name would
- * have backslashes before them. */
 bool operator_recognise(const char *path)
 {
-    static const char field[] = "\"pwl_operator\"";
-    struct stat status;
-    struct diag diag;
-    unsigned char *bytes;
-    size_t size;
-    bool found = false;
-    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        file_read(path, OPERATOR_MAX_BYTES, &bytes, &size, &diag))
-        return false;
-    const char *at = next_character((const char *)bytes) == '{' ? strstr((const char *)bytes, field) : NULL;
-    for (; at && !found; at = strstr(at, field)) {
-        at += sizeof field - 1;
-        found = next_character(at) == ':';
-    }
-    free(bytes);
-    return found;
+    return json_file_has(path, "pwl_operator", OPERATOR_MAX_BYTES);
 }

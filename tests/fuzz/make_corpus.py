@@ -424,6 +424,21 @@ def operator_seeds():
     yield "list", b"[]"
 
 
+def network_seeds():
+    """Networks that every platform runs, whole and with what no reader may take."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/networks")
+    for name in ("encoder", "vision", "gru"):
+        with open(os.path.join(folder, f"{name}.json"), "rb") as file:
+            text = json.dumps(json.loads(file.read()), separators=(",", ":")).encode()
+        with open(os.path.join(folder, f"{name}.safetensors"), "rb") as file:
+            arrays = file.read()
+        yield name, text + b"\0" + arrays
+        yield f"{name}_cut", text + b"\0" + arrays[:len(arrays) // 2]
+        for old, new in ((b'"batch",', b'"batch*batch",'), (b'"axis":1', b'"axis":3'), (b'"bits":16', b'"bits":32')):
+            if old in text:
+                yield f"{name}_{new.decode().strip(',').translate({34: None, 58: None, 42: None})}", text.replace(old, new, 1) + b"\0" + arrays
+
+
 def main(root):
     seeds = [("tensor", f"{i:02}", text.encode()) for i, text in enumerate(TENSORS)]
     seeds += [("expr", f"{i:02}", text.encode()) for i, text in enumerate(EXPRESSIONS)]
@@ -449,6 +464,7 @@ def main(root):
         "not_json": b"pwl",
     }.items()]
     seeds += [("operator_json", name, data) for name, data in operator_seeds()]
+    seeds += [("network_json", name, data) for name, data in network_seeds()]
     for target, name, data in seeds:
         directory = os.path.join(root, target)
         os.makedirs(directory, exist_ok=True)

@@ -41,7 +41,7 @@ build() {
     local compile=("$@" -std=c11 -Wall -Wextra -Wpedantic -Werror -Os -ffreestanding -fno-pic -ffunction-sections
         -fdata-sections "-I$source_root/runtime/include")
     local link=("$@" -nostdlib -static -Wl,--gc-sections -Wl,-e,start)
-    local objects=() sources=("$source_root"/runtime/{,rows/}*.c)
+    local objects=() sources=("$source_root"/runtime/{,rows/,network/}*.c)
     mkdir "$directory"
     if [ ${#level[@]} -gt 0 ]; then
         compile+=("-DPWL_HAVE_${level[0]}")

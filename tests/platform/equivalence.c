@@ -22,6 +22,7 @@
 #include "../support/extreme_table.h"
 #include "../support/typed_array.h"
 #include "luts.h"
+#include "network_equivalence.h"
 #include "row_equivalence.h"
 #include "say.h"
 #include "text.h"
@@ -354,6 +355,7 @@ int main(void)
     for (int number = 0; number < ROUND; number++)
         check_extreme(number);
     failed |= check_rows();
+    failed |= check_networks(&made, sizeof made);
     say(failed ? "FAILED\n" : "done\n");
     return failed;
 }

@@ -96,7 +96,13 @@ typedef enum pwl_status {
     PWL_ERR_REDUCED_VALUE = 19, /* the core's value, or r * addend, needs more than 61 bits */
     PWL_ERR_ROW = 20,           /* of <pwl/rows.h>: the length of a row, or a sum over it, is too large */
     PWL_ERR_CORE = 21,          /* the core gives what is no reciprocal, or no reciprocal root */
-    PWL_ERR_CONSTANT = 22       /* a constant, or an entry of a table, is outside its range */
+    PWL_ERR_CONSTANT = 22,      /* a constant, or an entry of a table, is outside its range */
+    PWL_ERR_EDGE = 23,     /* of <pwl/network.h>: no edge, or one that is read before it is written, or written twice */
+    PWL_ERR_SHAPE = 24,    /* shapes of edges do not fit each other, or the constants of a node */
+    PWL_ERR_SUM_BITS = 25, /* a sum, or a sum times its factor, can have too many bits */
+    PWL_ERR_MEMORY = 26,   /* edges share a place that they need at once; or memory is too small, or not aligned */
+    PWL_ERR_SIZE = 27,     /* a size is not from 1 to its longest, or an edge has too many codes */
+    PWL_ERR_CODE = 28      /* an input has a code that is not its edge's */
 } pwl_status;
 
 /* Storage case: element types of the arrays and the accumulator.
@@ -178,18 +184,20 @@ PWL_API int pwl_fits(const pwl_table *table, pwl_type out);
  */
 #define PWL_MAP_TYPES(F)                                                                                               \
     F(s8, int8_t, INT8_MIN, INT8_MAX)                                                                                  \
-    F(u8, uint8_t, 0, UINT8_MAX) F(s16, int16_t, INT16_MIN, INT16_MAX) F(u16, uint16_t, 0, UINT16_MAX)                 \
-        F(s32, int32_t, INT32_MIN, INT32_MAX) F(u32, uint32_t, 0, UINT32_MAX)
+    F(u8, uint8_t, 0, UINT8_MAX)                                                                                       \
+    F(s16, int16_t, INT16_MIN, INT16_MAX) F(u16, uint16_t, 0, UINT16_MAX) F(s32, int32_t, INT32_MIN, INT32_MAX)        \
+        F(u32, uint32_t, 0, UINT32_MAX)
 
 /* Every pair of an input and an output type: F(in, in_t, out, out_t). */
 #define PWL_MAP_PAIRS_FROM(F, in, in_t)                                                                                \
     F(in, in_t, s8, int8_t)                                                                                            \
-    F(in, in_t, u8, uint8_t) F(in, in_t, s16, int16_t) F(in, in_t, u16, uint16_t) F(in, in_t, s32, int32_t)            \
-        F(in, in_t, u32, uint32_t)
+    F(in, in_t, u8, uint8_t)                                                                                           \
+    F(in, in_t, s16, int16_t) F(in, in_t, u16, uint16_t) F(in, in_t, s32, int32_t) F(in, in_t, u32, uint32_t)
 #define PWL_MAP_PAIRS(F)                                                                                               \
     PWL_MAP_PAIRS_FROM(F, s8, int8_t)                                                                                  \
-    PWL_MAP_PAIRS_FROM(F, u8, uint8_t) PWL_MAP_PAIRS_FROM(F, s16, int16_t) PWL_MAP_PAIRS_FROM(F, u16, uint16_t)        \
-        PWL_MAP_PAIRS_FROM(F, s32, int32_t) PWL_MAP_PAIRS_FROM(F, u32, uint32_t)
+    PWL_MAP_PAIRS_FROM(F, u8, uint8_t)                                                                                 \
+    PWL_MAP_PAIRS_FROM(F, s16, int16_t) PWL_MAP_PAIRS_FROM(F, u16, uint16_t) PWL_MAP_PAIRS_FROM(F, s32, int32_t)       \
+        PWL_MAP_PAIRS_FROM(F, u32, uint32_t)
 
 #define PWL_DECLARE_MAP(in, in_t, out, out_t)                                                                          \
     PWL_API void pwl_map_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums of products in plain C. Codes of 8 bits, and of 16 without a zero point, become int16_t in pieces, whose
+ * products compilers sum many at once: in 32 bits where those hold any sum, or the sum of a piece, else in 64.
+ *
+ *        k ->   PIECE
+ *   a  | . . . . . . |  rows, of which each piece is widened once for all columns
+ *   b  | . . . . . . |  columns, one piece at a time
+ */
+#include "step.h"
+
+#if UINTPTR_MAX > UINT32_MAX
+enum { PIECE = 256 };
+#else
+enum { PIECE = 32 }; /* little of a small stack */
+#endif
+
+/* Whether codes of a type less a zero point are int16_t; and how large they are. */
+static int is_short(uint8_t type, int64_t zero)
+{
+    return type <= PWL_S16 &&
+           is_within(zero, pwl_type_highest((pwl_type)type) - INT16_MAX, pwl_type_lowest((pwl_type)type) - INT16_MIN);
+}
+
+static int64_t largest(uint8_t type, int64_t zero)
+{
+    const int64_t above = pwl_type_highest((pwl_type)type) - zero, below = zero - pwl_type_lowest((pwl_type)type);
+    return above > below ? above : below;
+}
+
+#define WIDEN(type)                                                                                                    \
+    for (k = 0; k < count; k++)                                                                                        \
+    to[k] = (int16_t)(((const type *)array)[at + k * step] - zero)
+
+static void widen(uint8_t type, const void *array, size_t at, size_t step, size_t count, int zero, int16_t *to)
+{
+    size_t k;
+    if (step != 1) {
+        if (type == PWL_S8)
+            WIDEN(int8_t);
+        else if (type == PWL_U8)
+            WIDEN(uint8_t);
+        else
+            WIDEN(int16_t);
+        return;
+    }
+    step = 1; /* which compilers know from here on */
+    if (type == PWL_S8)
+        WIDEN(int8_t);
+    else if (type == PWL_U8)
+        WIDEN(uint8_t);
+    else
+        WIDEN(int16_t);
+}
+
+static int32_t dot(const int16_t *a, const int16_t *b, size_t count)
+{
+    int32_t sum = 0;
+    size_t k;
+    for (k = 0; k < count; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+static int64_t dot_wide(const int16_t *a, const int16_t *b, size_t count)
+{
+    int64_t sum = 0;
+    size_t k;
+    for (k = 0; k < count; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+static void sum_short(const pwl_network_sums *of)
+{
+    int16_t a[PWL_NETWORK_ROWS][PIECE], b[PIECE];
+    const int fits =
+        of->is_narrow || largest(of->a_type, of->a_zero) * largest(of->b_type, of->b_zero) <= INT32_MAX / PIECE;
+    size_t at, i, j, count;
+    for (at = 0; at < of->length; at += count) {
+        count = of->length - at < PIECE ? of->length - at : PIECE;
+        for (i = 0; i < of->rows; i++)
+            widen(of->a_type, of->a, i * of->a_stride + at, 1, count, (int)of->a_zero, a[i]);
+        for (j = 0; j < of->columns; j++) {
+            widen(of->b_type, of->b, j * of->b_stride + at * of->b_step, of->b_step, count, (int)of->b_zero, b);
+            for (i = 0; i < of->rows; i++)
+                of->sums[i * of->columns + j] += fits ? dot(a[i], b, count) : dot_wide(a[i], b, count);
+        }
+    }
+}
+
+static void sum_any(const pwl_network_sums *of)
+{
+    int64_t a[PWL_NETWORK_PIECE], b[PWL_NETWORK_PIECE];
+    size_t at, i, j, k, count;
+    for (at = 0; at < of->length; at += count) {
+        count = of->length - at < PWL_NETWORK_PIECE ? of->length - at : PWL_NETWORK_PIECE;
+        for (i = 0; i < of->rows; i++) {
+            pwl_network_load((pwl_type)of->a_type, of->a, i * of->a_stride + at, 1, count, of->a_zero, a);
+            for (j = 0; j < of->columns; j++) {
+                int64_t sum = 0;
+                pwl_network_load((pwl_type)of->b_type, of->b, j * of->b_stride + at * of->b_step, of->b_step, count,
+                                 of->b_zero, b);
+                for (k = 0; k < count; k++)
+                    sum += a[k] * b[k];
+                of->sums[i * of->columns + j] += sum;
+            }
+        }
+    }
+}
+
+void pwl_network_sum(const pwl_network_sums *of)
+{
+    size_t k;
+    for (k = 0; k < of->rows * of->columns; k++)
+        of->sums[k] = 0;
+    if (is_short(of->a_type, of->a_zero) && is_short(of->b_type, of->b_zero))
+        sum_short(of);
+    else
+        sum_any(of);
+}

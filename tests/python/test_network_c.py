@@ -1,0 +1,337 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Networks run by libpwl, as pwlc eval and emitted headers have it, against pwl.network, which computes by numpy: every code.
+Files that are hostile, which both refuse. Nothing on the path is float.
+
+usage: test_network_c.py PWLC SOURCE LIBPWL_A CC...
+"""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from harness import end, equal, np, test
+
+import pwl
+from pwl.network import load
+from pwl.network.arrays import pack, unpack
+
+import networks
+
+PWLC, SOURCE, LIBRARY, COMPILER = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3], sys.argv[4:]
+os.environ["PWLC"] = str(PWLC)
+rng = np.random.default_rng(51)
+work = tempfile.TemporaryDirectory()
+FOLDER = pathlib.Path(work.name)
+
+
+def pwlc(*arguments):
+    return subprocess.run([PWLC, *map(str, arguments)], capture_output=True, text=True)
+
+
+def outputs_of(network, codes):
+    made = network(*codes)
+    return made if isinstance(made, tuple) else (made,)
+
+
+def evaluated(network, codes):
+    network.save(FOLDER / "n.json")
+    for k, x in enumerate(codes):
+        np.save(FOLDER / f"x{k}.npy", x)
+    result = pwlc("eval", FOLDER / "n.json", *(FOLDER / f"x{k}.npy" for k in range(len(codes))), "-o", FOLDER / "y.npy")
+    assert result.returncode == 0, result.stderr
+    count = len(network.outputs)
+    return [np.load(FOLDER / ("y.npy" if count == 1 else f"y.{k}.npy")) for k in range(count)]
+
+
+def check(network, what, sizes=None):
+    codes = networks.inputs_of(network, rng, sizes)
+    for name, wanted, got in zip(network.outputs, outputs_of(network, codes), evaluated(network, codes)):
+        assert wanted.dtype == got.dtype
+        equal(got, wanted, f"{what}, {name}")
+
+
+@test("an encoder gives numpy's codes at any sizes, causal too, of 8 and of 16 bits")
+def _():
+    for of in ({}, {"causal": 1, "longest": 40, "heads": 3}, {"bits": 8, "width": 30, "heads": 5}):
+        network = networks.encoder(**of)
+        longest = network.sizes["length"]
+        for sizes in ({"batch": 1, "length": 1}, {"batch": 2, "length": longest}, {"batch": 1, "length": longest - 1}, None):
+            check(network, f"{of} at {sizes}", sizes)
+
+
+@test("drawn networks of all kinds give numpy's codes")
+def _():
+    for seed in range(40):
+        check(networks.drawn(seed), f"seed {seed}")
+
+
+@test("convolutions, pools and loops give numpy's codes")
+def _():
+    for seed in range(10):
+        check(networks.vision(seed), f"vision {seed}")
+        check(networks.gru(seed, reverse=seed % 2), f"gru {seed}")
+
+
+@test("sums beyond 32 bits, and codes that no vector of 16 bits holds, give numpy's codes")
+def _():
+    for type in (networks.S16, networks.U16, pwl.Type(32, True, 0.01), pwl.Type(32, False, 0.01, 7), pwl.Type(16, True, 0.1, 9)):
+        maker = networks.Maker(rng, {"batch": 9})
+        length = 1400 if type.bits == 16 else 300
+        x = maker.input(type, ("batch", length))
+        outputs = [maker.product(x, 40, networks.S16)]
+        if type.bits == 16:
+            outputs += [maker.matmul(x, maker.constant(type, (length, 33)), networks.S16, False),
+                        maker.matmul(x, maker.constant(networks.S8, (5, length)), networks.S16, True)]
+        network = maker.network(outputs)
+        assert network.nodes[0].largest > 1 << 31
+        check(network, str(type))
+
+
+def emitted(network, name, main):
+    """A program of the emitted header and a main function, and its object."""
+    network.save(FOLDER / f"{name}.json")
+    result = pwlc("emit", FOLDER / f"{name}.json", "-o", FOLDER / f"{name}.h")
+    assert result.returncode == 0, result.stderr
+    (FOLDER / f"{name}.c").write_text(f'#include "{name}.h"\n{main}')
+    subprocess.run([*COMPILER, "-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{SOURCE}/runtime/include",
+                    "-c", FOLDER / f"{name}.c", "-o", FOLDER / f"{name}.o"], check=True)
+    return FOLDER / f"{name}.o"
+
+
+def arguments_of(network, codes):
+    """Arrays of C with the inputs, and the call."""
+    text, names = "", []
+    for k, (array, name) in enumerate(zip(codes, network.inputs)):
+        text += f"static const {array.dtype.name}_t given_{k}[] = {{{', '.join(map(str, array.ravel()))}}};\n"
+        names.append(f"given_{k}")
+    for k, name in enumerate(network.outputs):
+        edge = network.edges[name]
+        count = int(np.prod(networks.sizes_of(edge.shape, network.sizes)))
+        text += f"static {edge.type.dtype.name}_t made_{k}[{count}];\n"
+        names.append(f"made_{k}")
+    return text, ", ".join(names)
+
+
+@test("emitted programs give numpy's codes, and neither they nor the runtime under them have a float")
+def _():
+    for name, network in (("encoder", networks.encoder()), ("vision", networks.vision(1)), ("gru", networks.gru())):
+        codes = networks.inputs_of(network, rng, network.sizes)
+        text, call = arguments_of(network, codes)
+        writes = "".join(f"fwrite(made_{k}, sizeof made_{k}, 1, stdout);" for k in range(len(network.outputs)))
+        path = emitted(network, name, f"#include <stdio.h>\n{text}int main(void) {{ if (pwl_network_check(&pwl_{name}, 0) != PWL_OK "
+                       f"|| pwl_{name}_run({call}) != PWL_OK) return 1; {writes} return 0; }}\n")
+        subprocess.run([*COMPILER, path, LIBRARY, "-o", FOLDER / name], check=True)
+        found = subprocess.run([FOLDER / name], check=True, capture_output=True).stdout
+        for wanted in outputs_of(network, codes):
+            equal(np.frombuffer(found[:wanted.nbytes], wanted.dtype).reshape(wanted.shape), wanted, name)
+            found = found[wanted.nbytes:]
+
+
+def instructions(path):
+    return subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
+
+
+FLOATS = {"ss", "sd", "ps", "pd"}  # how instructions of x86 on floats end
+INTEGER = ("mov", "unpck", "shuf", "and", "or", "xor", "perm", "broadcast", "insert", "extract", "blend")
+
+
+def float_instructions(path):
+    """Instructions that compute with floats; those that only move bits are not."""
+    found = set()
+    for row in instructions(path).splitlines():
+        parts = row.split("\t")
+        word = parts[1].split()[0] if len(parts) > 1 and parts[1].split() else ""
+        bare = word[1:] if word.startswith("v") else word
+        if (bare[-2:] in FLOATS and not bare.startswith(INTEGER) and not bare.startswith("p")) or (word.startswith("f") and
+                                                                                                   word not in ("fs", "fnop")):
+            found.add(word)
+    return found
+
+
+@test("objects of the path have no instruction on floats and need nothing of a C library but its copies")
+def _():
+    if os.uname().machine != "x86_64" or not shutil.which("objdump") or not shutil.which("nm"):
+        return "SKIP: for x86-64 with objdump and nm"
+    text = emitted(networks.encoder(), "bare", "pwl_status run(const int32_t *ids, const uint8_t *mask, int16_t *y);\n"
+                   "pwl_status run(const int32_t *ids, const uint8_t *mask, int16_t *y) { return pwl_bare_run(ids, mask, y); }\n")
+    sources = [path for folder in ("network", "rows") for path in sorted(pathlib.Path(f"{SOURCE}/runtime/{folder}").glob("*.c"))]
+    objects = [text]
+    for path in sources:
+        objects.append(FOLDER / f"{path.parent.name}_{path.stem}.o")
+        subprocess.run([*COMPILER, "-std=c11", "-O2", "-ffreestanding", f"-I{SOURCE}/runtime/include", "-c", path, "-o",
+                        objects[-1]], check=True)
+    floating = FOLDER / "floating.o"
+    (FOLDER / "floating.c").write_text("double twice(double x);\ndouble twice(double x) { return x * 1.5; }\n")
+    subprocess.run([*COMPILER, "-O2", "-c", FOLDER / "floating.c", "-o", floating], check=True)
+    assert float_instructions(floating), "what is looked for is not found where it is"
+    for path in objects:
+        assert not float_instructions(path), f"{path.name}: {float_instructions(path)}"
+        needs = subprocess.run(["nm", "-u", path], check=True, capture_output=True, text=True).stdout.split()
+        needs = {name for name in needs if len(name) > 1 and not name.startswith(("pwl_", "_GLOBAL_OFFSET_TABLE_", "__stack_chk",
+                                                                                  "__asan", "__ubsan"))}
+        assert needs <= {"memcpy", "memset", "memmove"}, f"{path.name} needs {needs}"
+    return f"{len(objects)} objects"
+
+
+def document_of(network):
+    network.save(FOLDER / "h.json")
+    return json.loads((FOLDER / "h.json").read_text()), unpack((FOLDER / "h.safetensors").read_bytes())
+
+
+def refused_by_both(document, arrays, what, wanted=None, data=None):
+    """Neither reader takes it; pwlc's message is one line that begins with the file, and has `wanted`."""
+    data = pack(arrays) if data is None else data
+    (FOLDER / "h.safetensors").write_bytes(data)
+    if isinstance(document, dict) and isinstance(document.get("arrays"), dict) and isinstance(document["arrays"].get("sha256"), str):
+        document = {**document, "arrays": {**document["arrays"], "sha256": hashlib.sha256(data).hexdigest()}}
+    (FOLDER / "h.json").write_text(json.dumps(document))
+    result = pwlc("show", FOLDER / "h.json")
+    assert result.returncode == 2, f"{what}: pwlc gives {result.returncode}: {result.stderr or result.stdout}"
+    assert result.stderr.count("\n") == 1 and "h.json: " in result.stderr, f"{what}: {result.stderr}"
+    assert wanted is None or wanted in result.stderr, f"{what}: the message is: {result.stderr}"
+    try:
+        load(FOLDER / "h.json")
+    except pwl.Error:
+        return
+    raise AssertionError(f"{what}: pwl.network.load() takes it")
+
+
+def places(value, path=()):
+    """Every place of a JSON value, but for the insides of operators, which have tests of their own."""
+    yield path
+    if isinstance(value, dict) and (not path or path[-1] != "operator"):
+        for key, inner in value.items():
+            yield from places(inner, (*path, key))
+    elif isinstance(value, list):
+        for k, inner in enumerate(value):
+            yield from places(inner, (*path, k))
+
+
+def replaced(value, path, new):
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copy
+
+
+@test("every field of a value that it cannot have is refused by both")
+def _():
+    count = 0
+    for network in (networks.drawn(3, 8), networks.gru(hidden=4), networks.vision(1)):
+        document, arrays = document_of(network)
+        for path in places(document):
+            if path and path[-1] in ("scale", "zero_point", "name") or "body" in path[:-4]:
+                continue
+            values = [None, 1.5, -(1 << 41), 0 if "shape" in path else 1 << 62, *([] if path[-1:] == ("kind",) else [{"a": 1}])]
+            for new in (values[k] for k in rng.permutation(len(values))[:2]):
+                refused_by_both(replaced(document, path, new), arrays, f"{path} = {new}")
+                count += 1
+        for path in places(document):
+            inner = document
+            for key in path:
+                inner = inner[key]
+            if isinstance(inner, dict) and path[-1:] != ("operator",):
+                refused_by_both(replaced(document, path, {**inner, "unknown": 1}), arrays, f"{path} with a field more")
+                for key in inner:
+                    refused_by_both(replaced(document, path, {k: v for k, v in inner.items() if k != key}), arrays,
+                                    f"{path} without {key}")
+    return f"{count} values"
+
+
+@test("wrong arrays are refused by both: cut, of another shape or type, missing, not those of the hash")
+def _():
+    document, arrays = document_of(networks.encoder(layers=1))
+    data = pack(arrays)
+    for cut in (0, 7, 8, 100, len(data) // 2, len(data) - 1):
+        refused_by_both(document, arrays, f"cut to {cut}", data=data[:cut])
+    for name, array in arrays.items():
+        refused_by_both(document, {key: value for key, value in arrays.items() if key != name}, f"without {name}", name)
+        refused_by_both(document, {**arrays, name: array.astype(np.int64 if array.dtype != np.int64 else np.int8)},
+                        f"{name} of another type", name)
+        if array.ndim and not name.endswith(".table"):  # whose rows may be more than are asked for
+            refused_by_both(document, {**arrays, name: np.concatenate([array, array])}, f"{name} twice as long")
+            refused_by_both(document, {**arrays, name: array[..., None]}, f"{name} with an axis more")
+    changed = bytearray(data)
+    changed[-1] ^= 1
+    (FOLDER / "h.safetensors").write_bytes(changed)
+    (FOLDER / "h.json").write_text(json.dumps(document))
+    assert "sha256" in pwlc("show", FOLDER / "h.json").stderr
+    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+    for name in list(header)[:4]:
+        for field, value in (("data_offsets", [0, 1 << 40]), ("data_offsets", [-8, 8]), ("data_offsets", [8]), ("shape", [-1]),
+                             ("shape", [1 << 62, 4]), ("shape", 3), ("dtype", "F32"), ("dtype", 7)):
+            text = json.dumps({**header, name: {**header[name], field: value}}).encode()
+            body = data[8 + int.from_bytes(data[:8], "little"):]
+            refused_by_both(document, arrays, f"{name}.{field} = {value}", data=len(text).to_bytes(8, "little") + text + body)
+
+
+@test("sums and constants beyond what is proven are refused by both, with the node")
+def _():
+    document, arrays = document_of(networks.encoder(layers=1))
+    kinds = [node["kind"] for node in document["nodes"]]
+    at = {kind: kinds.index(kind) for kind in set(kinds)}
+
+    def wrong(name, change, wanted):
+        copy = {key: value.copy() for key, value in arrays.items()}
+        array = copy[name]
+        array[(0,) * array.ndim] = change
+        refused_by_both(document, copy, f"{name} with {change}", wanted)
+    product, matmul, gather = f"nodes[{at['product']}]", f"nodes[{at['matmul']}]", f"nodes[{at['gather']}]"
+    wrong(f"{at['product']}.bias", 1 << 48, product)
+    wrong(f"{at['product']}.factor", -1, product)
+    wrong(f"{at['product']}.shift", 0, product)
+    wrong(f"{at['product']}.shift", 63, product)
+    wrong(f"{at['matmul']}.factor", -1, matmul)
+    wrong(f"{at['matmul']}.shift", 63, matmul)
+    wrong(f"{at['multiply']}.shift", 0, f"nodes[{at['multiply']}]")
+    wrong(f"{at['mean']}.factor", -5, f"nodes[{at['mean']}]")
+    maker = networks.Maker(rng, {"batch": 2})
+    x = maker.input(pwl.Type(16, True, 1.0), ("batch", 8))
+    network = maker.network([maker.product(x, 4, networks.S16)])
+    document, arrays = document_of(network)
+    for side, codes in ({"bits": 32, "qmin": -(1 << 31), "qmax": (1 << 31) - 1}, 1 << 18),:
+        del codes
+        document["edges"][0]["type"].update(side)
+    arrays["0.weights"] = np.full((4, 1 << 10), 127, np.int8)
+    document["edges"][0]["shape"] = ["batch", 1 << 10]
+    refused_by_both(document, arrays, "a sum of 48 bits", "bits")
+
+
+@test("runs refuse shapes, sizes and codes that are not the network's, and say what would be right")
+def _():
+    network = networks.encoder()
+    network.save(FOLDER / "n.json")
+    ids, mask = networks.inputs_of(network, rng, {"batch": 2, "length": 5})
+    for x, wanted in (((ids[:1], mask), "batch"), ((ids[:, :3], mask), "length"), ((ids + 30, mask), "must be a code"),
+                      ((ids.astype(np.float32), mask), "reals"), ((np.tile(ids, 9), np.tile(mask, 9)), "from 1 to 12"),
+                      ((ids[0], mask), "shape (5,)"), ((ids,), "must be 2")):
+        for k, array in enumerate(x):
+            np.save(FOLDER / f"x{k}.npy", array)
+        result = pwlc("eval", FOLDER / "n.json", *(FOLDER / f"x{k}.npy" for k in range(len(x))), "-o", FOLDER / "y.npy")
+        assert result.returncode == 2 and wanted in result.stderr, result.stderr
+    for flag, wanted in (("length=13", "1 to 12"), ("length=", "number"), ("depth=2", "must be one of"), ("length", "number")):
+        result = pwlc("emit", FOLDER / "n.json", "--size", flag)
+        assert result.returncode == 2 and wanted in result.stderr, result.stderr
+
+
+@test("an emitted network has less memory at smaller sizes, and edges share places")
+def _():
+    network = networks.encoder(layers=2, longest=40)
+    network.save(FOLDER / "m.json")
+    sizes = []
+    for length in (4, 40):
+        text = pwlc("emit", FOLDER / "m.json", "--size", f"length={length}", "--size", "batch=1").stdout
+        sizes.append(int(text.split("_MEMORY ")[1].split()[0]))
+    whole = sum(int(np.prod(networks.sizes_of(edge.shape, {"batch": 1, "length": 40}))) * edge.type.bits // 8
+                for edge in network.edges.values())
+    assert sizes[0] < sizes[1] < whole / 3, f"{sizes} of {whole}"
+    return f"{sizes[1]} of {whole} bytes"
+
+
+end()
