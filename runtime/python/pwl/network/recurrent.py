@@ -49,7 +49,8 @@ class RecurrentLayer:
         self.batch = shape[1 - self.axis]
         given = Op("linear", (edge,), f"{self.output}/given", (*shape[:2], rows), self.name,
                    arrays={"weights": outer, "bias": bias[0]})
-        inputs = [Input(f"{self.output}/x", (self.batch, rows), "real"), Input(f"{self.output}/h", (self.batch, self.width), "real")]
+        inputs = [Input(f"{self.output}/x", (self.batch, rows), "real"),
+                  Input(f"{self.output}/h", (self.batch, self.width), "real")]
         own = self._op("linear", [inputs[1].name], "own", rows, arrays={"weights": inner, "bias": bias[1]})
         if self.kind == "gru":
             outputs = [self._gru(inputs[0].name, inputs[1].name, own)] * 2

@@ -19,9 +19,9 @@ from onnx.reference import ReferenceEvaluator
 from ..codes import Array
 from ..errors import Error
 from ..functions import Values
-from ..network.floats import MOVES, SCALED, FloatNetwork, Input, Op, without_scales
+from ..network.floats import MOVES, SCALED, FloatNetwork, Function, Input, Op, without_scales
 from ..network.kinds import Shape, Size, sizes_of
-from ..network.masks import drawn, recognised, Mask
+from ..network.masks import Mask, drawn, recognised
 from .expressions import OPERATORS, POINTS, name_of
 from .row_places import NORMS, RowPlace, Rows
 
@@ -34,7 +34,6 @@ ELEMENTWISE: Mapping[str, Callable[..., Array]] = {
 AFFINE = {"Add", "Sub", "Mul", "Div", "Neg", *SAME}
 CORNERED: Mapping[str, Values] = {"relu": lambda x: np.maximum(x, 0), "relu6": lambda x: np.clip(x, 0, 6)}
 FLOATS = {onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16}
-LARGEST_EXAMPLE = 1 << 40  # as the end of a slice that goes to the end
 
 
 @dataclasses.dataclass(frozen=True)
@@ -336,7 +335,7 @@ class Reader:
                     return value(node.input[0])
                 return ELEMENTWISE[node.op_type](*(value(part) for part in node.input), **self.attributes(node))
 
-            with np.errstate(over="ignore"):
+            with np.errstate(all="ignore"):
                 return np.asarray(value(name))
         return of
 
@@ -349,18 +348,19 @@ class Reader:
     def function(self, name: str, base: str) -> str:
         """The operation for it: one that constants before it take, or a table."""
         node, values = self.maker[name], self.numbers(name, base)
-        with np.errstate(all="ignore"):
-            found, (zero, one) = values(POINTS), values(np.array([0.0, 1.0]))
+        found, (zero, one) = values(POINTS), values(np.array([0.0, 1.0]))
         if self._operations(name, base) <= AFFINE and np.allclose(found, zero + (one - zero) * POINTS, 1e-9, 1e-12):
             return self.affine(node, base, np.array(one - zero), np.array(zero), name)
         known: Optional[tuple[str, dict[str, float]]] = name_of(found)
         wide = np.concatenate([POINTS, POINTS * 1e3])
-        for function, of in CORNERED.items():
-            known = (function, {}) if np.allclose(values(wide), of(wide), 1e-9) else known
+        for cornered, of in CORNERED.items():
+            known = (cornered, {}) if np.allclose(values(wide), of(wide), 1e-9) else known
         if node.op_type == "LeakyRelu" and self.results.get(node.input[0]) == base:
             known = "leaky_relu", {"alpha": float(self.attributes(node).get("alpha", 0.01))}
-        function, parameters = known or (values, {})
-        return self.add(node, "function", [base], name, self.shapes[base], function=function, parameters=parameters, values=values)
+        function: Function = known[0] if known else values
+        parameters = known[1] if known else {}
+        return self.add(node, "function", [base], name, self.shapes[base], function=function, parameters=parameters,
+                        values=values)
 
     # Factors and summands of a channel.
 
@@ -368,25 +368,29 @@ class Reader:
         """factor x + summand, of constants that broadcast to x: by the weights before it where there are such."""
         shape, before = self.shapes[x], self.made.get(x)
         rank = len(shape)
-        parts = [np.asarray(part, np.float64).reshape((1,) * (rank - np.ndim(part)) + np.shape(part)) for part in (factor, summand)]
+        parts = [np.asarray(part, np.float64).reshape((1,) * (rank - np.ndim(part)) + np.shape(part))
+                 for part in (factor, summand)]
         axis = {"linear": rank - 1, "convolution": 1}.get(before.kind if before else "", 1)
-        if rank >= 2 and all(part.size in (1, part.shape[axis]) for part in parts) and isinstance(shape[axis], int):
-            of = [np.broadcast_to(part.reshape(-1), shape[axis]).astype(np.float64) for part in parts]
+        channels = shape[axis] if rank >= 2 else 0
+        if rank >= 2 and all(part.size in (1, part.shape[axis]) for part in parts) and isinstance(channels, int):
+            of = [np.broadcast_to(part.reshape(-1), channels).astype(np.float64) for part in parts]
             if before is not None and before.kind in ("linear", "convolution"):
                 weights = before.arrays["weights"]
                 return self.add(node, before.kind, before.inputs, output, shape, fields=before.fields, arrays={
-                    "weights": weights * of[0].reshape(-1, *[1] * (weights.ndim - 1)), "bias": before.arrays["bias"] * of[0] + of[1]})
+                    "weights": weights * of[0].reshape(-1, *[1] * (weights.ndim - 1)),
+                    "bias": before.arrays["bias"] * of[0] + of[1]})
             if rank in (3, 4) and any(part.size > 1 for part in parts):
                 places = [1] * (rank - 2)
                 return self.add(node, "convolution", [x], output, shape, arrays={
                     "weights": of[0].reshape(-1, 1, *places), "bias": of[1]},
-                    fields={"stride": places, "padding": [0] * (rank - 2), "dilation": places, "groups": shape[axis]})
+                    fields={"stride": places, "padding": [0] * (rank - 2), "dilation": places, "groups": channels})
         return self._affine_apart(node, x, parts[0], parts[1], output)
 
     def _affine_apart(self, node: onnx.NodeProto, x: str, factor: Array, summand: Array, output: str) -> str:
         shape, adds = self.shapes[x], bool(summand.any())
         if factor.size == 1 and factor != 1 and self._takes_factor(x):
-            x = self.add(node, "scale", [x], f"{output}/scaled" if adds else output, shape, fields={"factor": float(factor.reshape(-1)[0])})
+            x = self.add(node, "scale", [x], f"{output}/scaled" if adds else output, shape,
+                         fields={"factor": float(factor.reshape(-1)[0])})
         elif (factor != 1).any():
             constant = self.add(node, "constant", [], f"{output}/factor", factor.shape, arrays={"values": factor})
             x = self.add(node, "multiply", [x, constant], f"{output}/scaled" if adds else output, shape)

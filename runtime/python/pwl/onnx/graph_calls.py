@@ -4,7 +4,7 @@ handler takes the reader and the node; those that move numbers are in graph_move
 from __future__ import annotations
 
 import math
-from typing import Any, Mapping, Optional, Sequence
+from typing import Mapping, Sequence
 
 import numpy as np
 import onnx
@@ -21,6 +21,7 @@ __all__ = ["read"]
 
 # The order of gates in weights, with c as g and h as n.
 ONNX_GATES = {"GRU": "zrn", "LSTM": "iofg"}
+ACTIVATIONS = {"GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
 LEAST_LENGTH = 1e-6  # what a length is at least, where a model says so
 
 
@@ -71,7 +72,8 @@ def _places(reader: Reader, node: onnx.NodeProto, x: Sequence[Size], kernel: Seq
     return found
 
 
-def _ends(reader: Reader, node: onnx.NodeProto, x: Sequence[Size], kernel: Sequence[int], stride: Sequence[int]) -> list[tuple[int, int]]:
+def _ends(reader: Reader, node: onnx.NodeProto, x: Sequence[Size], kernel: Sequence[int],
+          stride: Sequence[int]) -> list[tuple[int, int]]:
     """How far windows reach beyond both ends of each axis."""
     given, count = reader.attributes(node), len(kernel)
     pads, how = given.get("pads") or [0] * (2 * count), given.get("auto_pad", b"NOTSET").decode()
@@ -104,7 +106,8 @@ def convolution(reader: Reader, node: onnx.NodeProto) -> str:
     weights = np.pad(weights, [(0, 0), (0, 0), *((int(low), int(high)) for low, high in missing)])
     return reader.add(node, "convolution", [x], node.output[0], (shape[0], len(weights), *found),
                       arrays={"weights": weights, "bias": bias},
-                      fields={"stride": list(stride), "padding": padding, "dilation": list(dilation), "groups": given.get("group", 1)})
+                      fields={"stride": list(stride), "padding": padding, "dilation": list(dilation),
+                              "groups": given.get("group", 1)})
 
 
 def transposed_convolution(reader: Reader, node: onnx.NodeProto) -> str:
@@ -112,8 +115,9 @@ def transposed_convolution(reader: Reader, node: onnx.NodeProto) -> str:
     given, weights, x = reader.attributes(node), reader.reals(node, 1), reader.edge(node, node.input[0])
     kernel, shape, name = list(weights.shape[2:]), reader.shapes[x], node.output[0]
     ones = [1] * len(kernel)
-    if (given.get("strides") or ones) != kernel or any(given.get("pads") or []) or any(given.get("output_padding") or []) or (
-            given.get("dilations") or ones) != ones or given.get("group", 1) != 1 or len(kernel) not in (1, 2):
+    cut = any(given.get("pads") or []) or any(given.get("output_padding") or [])
+    if cut or (given.get("strides") or ones) != kernel or (given.get("dilations") or ones) != ones or given.get("group", 1) != 1 or (
+            len(kernel) not in (1, 2)):
         raise reader.refuse(node, "a transposed convolution whose windows overlap or have ends cut off")
     channels, taps = weights.shape[1], math.prod(kernel)
     bias = reader.reals(node, 2) if len(node.input) > 2 and node.input[2] else np.zeros(channels)
@@ -145,10 +149,10 @@ def _window(reader: Reader, node: onnx.NodeProto) -> tuple[str, list[int], list[
     shape, kernel = reader.shapes[x], list(given["kernel_shape"])
     stride = list(given.get("strides") or [1] * len(kernel))
     ends = _ends(reader, node, shape[2:], kernel, stride)
-    if any(low != high for low, high in ends) or (given.get("dilations") or [1]) != [1] * len(given.get("dilations") or [1]):
+    if any(low != high for low, high in ends) or set(given.get("dilations") or [1]) != {1}:
         raise reader.refuse(node, f"a pool with dilation, or with ends that differ, {ends}")
-    if given.get("ceil_mode") and any(isinstance(size, int) and (size + low + high - of) % step for size, (low, high), of, step in
-                                      zip(shape[2:], ends, kernel, stride)):
+    if given.get("ceil_mode") and any(isinstance(size, int) and (size + low + high - of) % step
+                                      for size, (low, high), of, step in zip(shape[2:], ends, kernel, stride)):
         raise reader.refuse(node, "a pool whose last window is cut (ceil_mode)")
     return x, kernel, stride, [low for low, _ in ends], _places(reader, node, shape[2:], kernel, stride, ends)
 
@@ -181,10 +185,11 @@ def mean(reader: Reader, node: onnx.NodeProto) -> Result:
     if axes != list(range(first, last + 1)):
         raise reader.refuse(node, f"a mean over axes {axes}, which do not lie beside each other")
     if len(axes) > 1:
-        x = reader.add(node, "reshape", [x], f"{name}/flat", (*shape[:first], product_of_sizes(shape[first:last + 1]), *shape[last + 1:]))
+        x = reader.add(node, "reshape", [x], f"{name}/flat",
+                       (*shape[:first], product_of_sizes(shape[first:last + 1]), *shape[last + 1:]))
     left = (*shape[:first], *shape[last + 1:])
     y = reader.add(node, "mean", [x], f"{name}/mean" if keep else name, left, fields={"axis": first})
-    return reader.add(node, "reshape", [y], name, (*shape[:first], *[1] * len(axes), *shape[last + 1:])) if keep else y
+    return reader.add(node, "reshape", [y], name, (*left[:first], *[1] * len(axes), *left[first:])) if keep else y
 
 
 # ---- Sums and products of two ----
@@ -314,10 +319,12 @@ def recurrent(reader: Reader, node: onnx.NodeProto) -> str:
     given, kind = reader.attributes(node), node.op_type.lower()
     inputs = [*node.input, *[""] * (8 - len(node.input))]
     direction = given.get("direction", b"forward").decode()
-    usual = {"activations", "activation_alpha", "activation_beta", "clip", "input_forget"} & set(given)
-    if usual or given.get("layout") or inputs[4] or inputs[7] or (kind == "gru" and not given.get("linear_before_reset")):
-        raise reader.refuse(node, "a recurrent layer with other activations, a layout of its own, sequence_lens, peepholes, or a GRU "
-                                  "without linear_before_reset")
+    others = any(given.get(name) for name in ("activation_alpha", "activation_beta", "clip", "input_forget", "layout"))
+    activations = [name.decode() for name in given.get("activations", [])]
+    if others or inputs[4] or inputs[7] or activations != (2 * ACTIVATIONS[node.op_type])[:len(activations)]:
+        raise reader.refuse(node, "a recurrent layer with other activations, a layout of its own, sequence_lens or peepholes")
+    if kind == "gru" and not given.get("linear_before_reset"):
+        raise reader.refuse(node, "a GRU without linear_before_reset")
     for name in inputs[5:7]:
         if name and (not reader.is_constant(name) or reader.evaluate(name, reader.longest, {}).any()):
             raise reader.refuse(node, "a first state that is not 0")
@@ -335,14 +342,16 @@ def recurrent(reader: Reader, node: onnx.NodeProto) -> str:
 
         reverse = direction == "reverse" or k == 1
         layer = RecurrentLayer(kind, f"{first}/{k}", 0, reverse, reader.where(node))
-        for op in layer.of(x, shape, ordered(own[0][k]), ordered(own[1][k]), [ordered(part) for part in np.split(biases[k], 2)]):
+        bias = [ordered(part) for part in np.split(biases[k], 2)]
+        for op in layer.of(x, shape, ordered(own[0][k]), ordered(own[1][k]), bias):
             reader.append(op)
         edges.append((f"{first}/{k}", reverse))
     if len(node.output) > 1 and node.output[1]:
         reader.results[node.output[1]] = _last_states(reader, node, edges, (shape[1], width))
     parts = [reader.add(node, "reshape", [edge], f"{edge}/direction", (shape[0], 1, shape[1], width)) for edge, _ in edges]
-    whole = parts[0] if count == 1 else reader.add(node, "concat", parts, f"{first}/both", (shape[0], 2, shape[1], width), fields={"axis": 1})
-    return whole
+    if count == 1:
+        return parts[0]
+    return reader.add(node, "concat", parts, f"{first}/both", (shape[0], 2, shape[1], width), fields={"axis": 1})
 
 
 def _last_states(reader: Reader, node: onnx.NodeProto, edges: Sequence[tuple[str, bool]], shape: Shape) -> str:
@@ -351,7 +360,9 @@ def _last_states(reader: Reader, node: onnx.NodeProto, edges: Sequence[tuple[str
         last = reader.add(node, "slice", [edge], f"{edge}/last", shape, fields={
             "axis": 0, "start": 0 if reverse else -1, "stop": 1 if reverse else 1 << 40, "step": 1, "keep": 0})
         parts.append(reader.add(node, "reshape", [last], f"{edge}/state", (1, *shape)))
-    return parts[0] if len(parts) == 1 else reader.add(node, "concat", parts, f"{edges[0][0]}/states", (2, *shape), fields={"axis": 0})
+    if len(parts) == 1:
+        return parts[0]
+    return reader.add(node, "concat", parts, f"{edges[0][0]}/states", (2, *shape), fields={"axis": 0})
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -13,7 +13,6 @@ from .graph import SAME, Handler, Pending, Reader, Result, broadcast, product_of
 __all__ = ["MOVES"]
 
 TO_THE_END = 1 << 40  # where a slice stops
-NAMES_KEPT = {*SAME, "Reshape", "Squeeze", "Unsqueeze", "Flatten"}
 
 
 def reshape(reader: Reader, node: onnx.NodeProto) -> str:
@@ -74,7 +73,8 @@ def _part(reader: Reader, node: onnx.NodeProto, x: str, output: str, axis: int, 
           keep: int = 1) -> str:
     """Places of an axis."""
     shape = reader.shapes[x]
-    both = [len(range(*slice(start, stop, step).indices(sizes_of((shape[axis],), sizes)[0]))) for sizes in (reader.longest, reader.fewer)]
+    both = [len(range(*slice(start, stop, step).indices(sizes_of((shape[axis],), sizes)[0])))
+            for sizes in (reader.longest, reader.fewer)]
     size = reader.size(node, (both[0], both[1]))
     return reader.add(node, "slice", [x], output, (*shape[:axis], *([size] if keep else []), *shape[axis + 1:]),
                       fields={"axis": axis, "start": start, "stop": stop, "step": step, "keep": keep})
@@ -90,7 +90,8 @@ def slices(reader: Reader, node: onnx.NodeProto) -> str:
     for k, (axis, start, stop, step) in enumerate(zip(axes, starts or [], stops, steps)):
         if step < 1:
             raise reader.refuse(node, f"a part in steps of {step}")
-        x = _part(reader, node, x, node.output[0] if k == len(axes) - 1 else f"{node.output[0]}/{k}", axis % rank, start, stop, step)
+        name = node.output[0] if k == len(axes) - 1 else f"{node.output[0]}/{k}"
+        x = _part(reader, node, x, name, axis % rank, start, stop, step)
     return x
 
 
@@ -183,7 +184,7 @@ def expand(reader: Reader, node: onnx.NodeProto) -> Result:
 def resize(reader: Reader, node: onnx.NodeProto) -> str:
     """The nearest place, where each is repeated a number of times."""
     given, x, name = reader.attributes(node), reader.edge(node, node.input[0]), node.output[0]
-    shape, factors = reader.shapes[x], _factors(reader, node, reader.shapes[reader.edge(node, node.input[0])])
+    shape, factors = reader.shapes[x], _factors(reader, node, reader.shapes[x])
     how = (given.get("coordinate_transformation_mode", b"half_pixel"), given.get("nearest_mode", b"round_prefer_floor"))
     if given.get("mode", b"nearest") != b"nearest" or factors is None or node.op_type == "Resize" and how not in (
             (b"asymmetric", b"floor"), (b"half_pixel", b"round_prefer_floor"), (b"half_pixel_symmetric", b"round_prefer_floor")):
@@ -210,10 +211,11 @@ def _factors(reader: Reader, node: onnx.NodeProto, shape: Shape) -> Optional[lis
         found = np.array(to) / np.array(sizes_of(shape, reader.longest))
     else:
         return None
-    return [int(one) for one in found] if (found == np.rint(found)).all() and len(found) == len(shape) and found.min() >= 1 else None
+    whole = len(found) == len(shape) and found.min() >= 1 and bool((found == np.rint(found)).all())
+    return [int(one) for one in found] if whole else None
 
 
 MOVES: Mapping[str, Handler] = {
-    **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), reshape), "Transpose": transpose, "Slice": slices, "Split": split,
-    "Gather": gather, "Concat": concat, "Expand": expand, **dict.fromkeys(("Resize", "Upsample"), resize),
+    **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), reshape), "Transpose": transpose, "Slice": slices,
+    "Split": split, "Gather": gather, "Concat": concat, "Expand": expand, **dict.fromkeys(("Resize", "Upsample"), resize),
 }

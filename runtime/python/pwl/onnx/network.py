@@ -102,5 +102,5 @@ def quantize(model: Model, batches: Iterable[Any], widths: Union[Widths, str, No
     """
     batches = list(batches)
     network, ranges = real_network(model, batches, sizes=sizes, longest=longest)
-    names = [value for value in _inputs(_real(model).graph)]
+    names = _inputs(load_model(model, OLDEST).graph)
     return in_widths(network, ranges, [_named(batch, names) for batch in batches], widths, loss)

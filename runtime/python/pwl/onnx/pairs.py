@@ -46,7 +46,7 @@ def without_pairs(graph: onnx.GraphProto, constant: Callable[[str], Array]) -> N
             count += 1
         else:
             kept.append(node)
-    if count == 0:
+    if not any(node.op_type == "QuantizeLinear" for node in graph.node):
         return
     read = {name for node in kept for name in node.input} | {value.name for value in graph.output}
     made = [onnx.NodeProto.FromString(node.SerializeToString()) for node in kept

@@ -32,7 +32,8 @@ def recurrent(reader: Reader, node: fx.Node, args: list[Any]) -> Result:
             own = [reader.constant(one) for one in weights[(layer * directions + direction) * size:][:size]]
             output = node.name if (layer == layers - 1 and not both) else f"{node.name}.{layer}.{direction}"
             bias = own[2:] if has_bias else [np.zeros(len(own[0]))] * 2
-            made = RecurrentLayer("gru" if node.target is aten.gru.input else "lstm", output, axis, bool(direction), reader.where(node))
+            kind = "gru" if node.target is aten.gru.input else "lstm"
+            made = RecurrentLayer(kind, output, axis, bool(direction), reader.where(node))
             reader.ops.extend(made.of(edge, shape, own[0], own[1], bias))
             outputs.append(output)
             finals.append((outputs[-1], direction))
