@@ -277,7 +277,8 @@ def _():
                           ("y = ReduceMean<keepdims=0>(a, apart)", "which do not lie beside each other"),
                           ("b = Unsqueeze(a, axis) y = MaxPool<kernel_shape=[2,2], pads=[0,0,1,1]>(b)", "y (MaxPool): a pool with dilation, or with ends"),
                           ("b = Unsqueeze(a, axis) y = ConvTranspose<strides=[1,1]>(b, t)", "whose windows overlap"),
-                          ("y = Where(flags, a, one)", "a choice between numbers"), ("y = Expand(a, big)", "which repeats codes")):
+                          ("y = Where(flags, a, one)", "a choice between numbers"), ("y = Expand(a, big)", "which repeats codes"),
+                          ("b = Cast<to=7>(a) y = Cast<to=1>(b)", "b (Cast): an operation that networks do not have")):
         refused(message, read(text, axis=[1], uneven=[0, 1, 3], gw=drawn(1, 6, 8), gr=drawn(1, 6, 2), apart=[0, 2], t=drawn(1, 1, 2, 2),
                               flags=random.integers(0, 2, (4, 8)).astype(bool), one=np.float32(1), big=[5, 1, 4, 8]))
     refused("no batches", read("y = Relu(a)", []))

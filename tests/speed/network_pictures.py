@@ -52,11 +52,11 @@ def as_input(pixels):
 
 
 def read_off(shares, characters):
-    """The text of the likeliest character of each place: repeated ones count once, and 0 is none."""
+    """The text of the likeliest character of each place, without spaces: repeated ones count once, and 0 is none."""
     texts = []
     for places in shares.argmax(-1):
         kept = [code for k, code in enumerate(places) if code and (k == 0 or code != places[k - 1])]
-        texts.append("".join(characters[code] for code in kept))
+        texts.append("".join(characters[code] for code in kept).replace(" ", ""))
     return texts
 
 
@@ -112,8 +112,8 @@ def pictures(report):
 
     def reading(session, real):
         characters = characters_of(session)
-        exact = read_off(real, characters)
-        return lambda y: (f"{np.mean([a == b for a, b in zip(read_off(y, characters), texts[16:])]):.4f} "
+        exact, wanted = read_off(real, characters), [text.replace(" ", "") for text in texts[16:]]
+        return lambda y: (f"{np.mean([a == b for a, b in zip(read_off(y, characters), wanted)]):.4f} "
                           f"(as float: {np.mean([a == b for a, b in zip(read_off(y, characters), exact)]):.4f})")
 
     given = as_input(pixels)

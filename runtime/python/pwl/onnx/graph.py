@@ -281,7 +281,7 @@ class Reader:
             self._keep(place.output, self._norm(node, place))
             return
         result: Optional[Result] = self._elementwise(node)
-        if result is None and node.op_type in SAME:
+        if result is None and node.op_type in SAME and self.attributes(node).get("to", onnx.TensorProto.FLOAT) in FLOATS:
             result = self.results[node.input[0]]
         if result is None:
             handler = self.handlers.get(node.op_type)
