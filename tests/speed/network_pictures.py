@@ -82,7 +82,7 @@ def compare(report, path, name, batches, pictures, judged):
         cosine = float(((flat * exact).sum(1) / np.linalg.norm(flat, axis=1) / np.linalg.norm(exact, axis=1)).mean())
         report({"network": name, "codes": codes, "cosine": cosine, "judged": judge(found), "float": judge(real), "ms": 1e3 * spent})
         print(f"| {name} | {codes} | {cosine:.5f} | {judge(found)} | {1e3 * spent:.0f} |", flush=True)
-        for one in made.report(batches[0]).kinds:
+        for one in made.report(batches[0][:2]).kinds:
             report({"network": name, "codes": codes, "part": one.name, "loss": one.loss})
             print(f"<!-- {codes}, loss of {one.name}: {one.loss:.5f} -->", flush=True)
 
