@@ -11,7 +11,7 @@
 #include "base/suggest.h"
 #include "command.h"
 
-#define MAX_OPTIONS 40
+#define MAX_OPTIONS 48
 #define FLAG_WIDTH 24  /* of the left column of --help */
 #define LINE_WIDTH 110 /* of its paragraphs */
 

@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "command.h"
 #include "cost/cost.h"
+#include "cost/model.h"
 #include "emit/rtl/rtl.h"
 #include "io/rows.h"
 #include "rtl_flags.h"
@@ -26,6 +27,7 @@ static const struct option_info options[] = {
      "modules, as for emit (default aligned,tree; up to 12 bits the ROM stands beside them)"},
     {"--stages", "N", "registers of the modules, 0 to 24; 1 by default"},
     {"--rtl-handshake", "valid|ready", "of the modules, as for emit"},
+    {"--estimate", NULL, "of hardware: what a model expects, without tools; csv and json have what it sums up"},
     {"--anew", NULL, "measure again what an earlier command measured"},
     {"--time-limit", "SECONDS", "of each program (default 600)"},
     {"--format", "md|csv|json|jsonl", "how to print (default md)"},
@@ -38,13 +40,15 @@ struct row {
     char style[16];
     struct costing costing;
     struct cost cost;
-    bool is_missing;     /* a tool that it takes, */
-    struct diag missing; /* which this tells */
+    struct estimate estimate; /* with --estimate, and its cost above */
+    bool is_missing;          /* a tool that it takes, */
+    struct diag missing;      /* which this tells */
 };
 
 struct request {
     const char *path, *targets, *styles, *output;
     enum cells_format format;
+    bool estimates;
     struct costing costing; /* what all rows share */
     struct row row[MOST_ROWS];
     int count;
@@ -81,7 +85,7 @@ static int add_hardware_rows(struct request *request, const struct cost_target *
     for (const char *list = request->styles ? request->styles : DEFAULT_STYLES;
          choice_next(&list, style, sizeof style);) {
         struct hardware hardware;
-        if (strcmp(style, "auto") == 0 && hardware_of(request->costing.table, &hardware, diag))
+        if (strcmp(style, "auto") == 0 && hardware_of(request->costing.table, &request->costing.rtl, &hardware, diag))
             return diag->code;
         if (strcmp(style, "auto") == 0)
             snprintf(style, sizeof style, "%s", hardware.style);
@@ -92,7 +96,7 @@ static int add_hardware_rows(struct request *request, const struct cost_target *
     return has_rom || request->costing.table->in.bits > ROM_BITS ? EXIT_DONE : add_row(request, target, "rom", diag);
 }
 
-static void fill(const struct row *row, const bool *has, struct cells *cells)
+static void fill(const struct row *row, const bool *has, bool estimates, struct cells *cells)
 {
     cells->count = 0;
     cells_add_text(cells, "target", "target", CELL_BRIEF, cost_target_name(row->target));
@@ -100,6 +104,10 @@ static void fill(const struct row *row, const bool *has, struct cells *cells)
     for (int k = 0; k < COST_FIGURES; k++)
         cells_add_number(cells, cost_names[k].key, has[k] ? cost_names[k].title : NULL, has[k] ? CELL_BRIEF : 0,
                          row->cost.figure[k]);
+    for (int k = 0; k < COST_TERMS && estimates; k++)
+        cells_add_number(cells, cost_term_names[k], NULL, 0, row->estimate.terms[k]);
+    if (estimates)
+        cells_add_number(cells, "longest", NULL, 0, row->estimate.longest);
 }
 
 /* The rows that were measured. */
@@ -116,7 +124,7 @@ static int print(const struct request *request, struct diag *diag)
             has[k] |= !isnan(request->row[i].cost.figure[k]);
     for (int i = 0; i < request->count; i++)
         if (!request->row[i].is_missing)
-            fill(&request->row[i], has, &rows[count++]);
+            fill(&request->row[i], has, request->estimates, &rows[count++]);
     cells_print(rows, count, request->format, terminal_width(request->output), &text);
     int code = text.failed ? diag_set(diag, EXIT_IO, "out of memory while printing")
                            : file_write(request->output, text.bytes, text.size, diag);
@@ -145,7 +153,10 @@ static int measure_rows(struct request *request, struct diag *diag)
         struct row *const row = &request->row[i];
         char what[40];
         snprintf(what, sizeof what, "%s, %s", cost_target_name(row->target), row->style);
-        const int code = cost_measure(row->target, &row->costing, &row->cost, diag);
+        const int code = request->estimates ? cost_estimate(row->target, &row->costing, &row->estimate, diag)
+                                            : cost_measure(row->target, &row->costing, &row->cost, diag);
+        if (request->estimates)
+            row->cost = row->estimate.cost;
         row->is_missing = code == EXIT_MISSING;
         row->missing = *diag;
         if (code && !row->is_missing)
@@ -202,6 +213,8 @@ static int set_option(void *to, const char *name, const char *value, struct diag
         return diag->code;
     if (strcmp(name, "--anew") == 0)
         request->costing.anew = true;
+    else if (strcmp(name, "--estimate") == 0)
+        request->estimates = true;
     else if (strcmp(name, "--format") == 0)
         request->format = cells_format_parse(value);
     else if (strcmp(name, "-o") == 0)
@@ -235,6 +248,8 @@ const struct command command_cost = {
         "by clang; instructions of one code are counted under QEMU, calls left out. Beside it stands the plain ROM or "
         "array of all outputs.\n"
         "A target whose tools are missing has a note instead of rows; exit 77 where that is so of every target.\n"
+        "--estimate asks no tool: it sums up what a module consists of, with coefficients that were fitted to what the "
+        "tools said of modules of --rtl-style tree --stages 4, as `pwlc fit --for` does.\n"
         "Results are kept in $XDG_CACHE_HOME/pwlc by what was measured and the tools' versions.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc cost tanh.json --target generic",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +7,11 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/note.h"
+#include "base/number.h"
+#include "base/process.h"
 #include "command.h"
+#include "cost/cost.h"
 #include "row_operator.h"
 #include "emit/emit.h"
 #include "emit/rtl/rtl.h"
@@ -33,6 +38,8 @@ static const struct option_info options[] = {
     {"--rtl-handshake", "valid|ready",
      "sv: valid alone (default), or with ready, by which a receiver holds codes back"},
     {"--rom", "inline|mem", "sv: the words in the module (default), or in a file NAME.mem beside it"},
+    {"--target-mhz", "F", "sv: instead of --stages: the fewest with which the tools of --target reach so many MHz"},
+    {"--target", "ice40|ice40-dsp|ecp5|ecp5-nodsp", "of --target-mhz: the device, as for cost"},
     {"--clock", "NS", "sdc, core: the clock's period in nanoseconds"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
@@ -50,13 +57,29 @@ struct request {
     struct emit_options emit;
     const char *output, *depfile;
     const char *hardware; /* a flag of hardware alone, if one was given */
+    const char *stages;   /* of --stages; null: not given */
+    const struct cost_target *target;
+    double mhz; /* to be reached there; 0: not given */
     bool check, depend;
 };
 
+static void set_mhz(struct request *request, const char *value, struct diag *diag)
+{
+    request->hardware = "--target-mhz";
+    if (number_real(value, strlen(value), &request->mhz) != NUMBER_OK || !(request->mhz >= 0.1 && request->mhz <= 1e4))
+        diag_set(diag, EXIT_USAGE, "--target-mhz %.40s: must be MHz, 0.1 to 10000", value);
+}
+
 static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
+    if (strcmp(name, "--stages") == 0)
+        request->stages = value;
     if (rtl_flag_set(name, value, &request->emit.rtl, diag))
         request->hardware = name;
+    else if (strcmp(name, "--target-mhz") == 0)
+        set_mhz(request, value, diag);
+    else if (strcmp(name, "--target") == 0)
+        request->target = cost_target_find(value);
     else if (strcmp(name, "--format") == 0)
         request->emitter = emitter_find(value);
     else if (strcmp(name, "--profile") == 0)
@@ -172,6 +195,20 @@ static int check_output(const struct request *request, struct diag *diag)
     return request->depend ? check_rule(request, diag) : EXIT_DONE;
 }
 
+static int check_target(const struct request *request, struct diag *diag)
+{
+    if (request->target && !request->mhz)
+        return diag_set(diag, EXIT_USAGE, "--target %s: says where --target-mhz is measured; give that too",
+                        cost_target_name(request->target));
+    if (request->mhz && !request->target)
+        return diag_set(diag, EXIT_USAGE, "--target-mhz %g: needs --target, the device that is to reach it",
+                        request->mhz);
+    if (request->mhz && request->stages)
+        return diag_set(diag, EXIT_USAGE, "--stages %s with --target-mhz %g, which finds them; leave one out",
+                        request->stages, request->mhz);
+    return EXIT_DONE;
+}
+
 /* What one flag alone cannot tell. */
 static int check_request(const struct request *request, struct diag *diag)
 {
@@ -207,7 +244,7 @@ static int check_request(const struct request *request, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "--name is the whole identifier; leave out --prefix");
     if (emit->name && request->count > 1)
         return diag_set(diag, EXIT_USAGE, "--name names one table, not %d; use --prefix", request->count);
-    return check_output(request, diag);
+    return check_target(request, diag) ? diag->code : check_output(request, diag);
 }
 
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
@@ -359,6 +396,36 @@ static int emit_profile(const struct request *request, const struct table *table
     return diag->code;
 }
 
+/* Exit 3 where no number of stages reaches the clock. */
+static int find_stages(struct request *request, const struct table *table, struct diag *diag)
+{
+    struct costing costing = {.table = table, .rtl = request->emit.rtl, .limit_s = PROCESS_LIMIT_S};
+    double best = 0;
+    int best_stages = 0;
+    for (int stages = 1; stages <= RTL_MAX_STAGES; stages++) {
+        struct cost cost;
+        costing.rtl.stages = stages;
+        if (cost_measure(request->target, &costing, &cost, diag))
+            return diag->code;
+        const double mhz = cost.figure[COST_FMAX];
+        if (isnan(mhz))
+            return diag_set(diag, EXIT_MISSING, "--target-mhz: %s", cost.note);
+        if (mhz >= request->mhz) {
+            request->emit.rtl.stages = stages;
+            note("emit", "--stages %d: %g MHz on %s, at least %g", stages, mhz, cost_target_name(request->target),
+                 request->mhz);
+            return EXIT_DONE;
+        }
+        if (mhz > best) {
+            best = mhz;
+            best_stages = stages;
+        }
+    }
+    return diag_set(diag, EXIT_REQUIREMENT,
+                    "--target-mhz %g: up to %d stages reach at most %g MHz on %s, with --stages %d", request->mhz,
+                    RTL_MAX_STAGES, best, cost_target_name(request->target), best_stages);
+}
+
 static int emit_files(struct request *request, struct diag *diag)
 {
     const size_t count = (unsigned)request->count; /* never negative; keeps the product below SIZE_MAX in gcc's eyes */
@@ -377,6 +444,8 @@ static int emit_files(struct request *request, struct diag *diag)
         if (code == EXIT_DONE && claim_check(&tables[i], NULL, NULL, diag))
             code = diag_prefix(diag, request->paths[i]);
     }
+    if (code == EXIT_DONE && request->mhz)
+        code = find_stages(request, list[0], diag);
     if (code == EXIT_DONE && request->profile) {
         code = emit_profile(request, list[0], &out, diag);
     } else if (code == EXIT_DONE) {
@@ -404,6 +473,8 @@ static int emit_row_operator(const struct request *request, const char *path, st
         return diag_set(diag, EXIT_USAGE, "%s: a row operator, which no profile holds; leave out --profile", path);
     if (request->count > 1)
         return diag_set(diag, EXIT_USAGE, "%s: a row operator, which is emitted alone", path);
+    if (request->mhz)
+        return diag_set(diag, EXIT_USAGE, "--target-mhz: of the module of a table; %s is a row operator", path);
     if (row_operator_emit(path, request->emitter->name, &request->emit, &out, diag) == EXIT_DONE)
         write_all(request, &out, diag);
     text_free(&out);

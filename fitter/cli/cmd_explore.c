@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static const struct option_info options[] = {
     {"--cost", "TARGET:FIGURE",
      "rank by what pwlc cost measures instead of bytes, as ice40:lut4 or cortex-m4:instructions"},
     {"--rtl-style", RTL_STYLES, "of the modules that --cost measures (default aligned)"},
+    {"--stages", "N", "their registers, 0 to 24; 1 by default"},
     {"--jobs", "N", "how many tables are fitted at once (default: one a core)"},
     {"--format", "md|csv|json|jsonl", "how to print (default md)"},
     {"-o", "FILE", "write to FILE instead of standard output"},
@@ -81,7 +83,7 @@ struct request {
     enum cost_figure cost_figure;
     char cost_name[32];
     struct rtl_options rtl; /* of what is measured */
-    const char *style;      /* as --rtl-style names it; null: not given */
+    const char *module[2];  /* a flag of modules and its value; null: none was given */
     int jobs;
 };
 
@@ -196,7 +198,7 @@ static int build_choices(struct request *request, struct diag *diag)
 /* A full table has a segment for each code, and no slopes. */
 static bool has_choice(const struct spec *spec, enum explore_axis axis)
 {
-    return spec->method != METHOD_LUT || axis == AXIS_METHOD || axis == AXIS_FORM || axis == AXIS_ROUNDING ||
+    return !method_is_of_codes(spec->method) || axis == AXIS_METHOD || axis == AXIS_FORM || axis == AXIS_ROUNDING ||
            axis == AXIS_SYMMETRY;
 }
 
@@ -259,10 +261,12 @@ static void price_row(const struct request *request, struct explore_row *row)
         return;
     const struct costing costing = {
         .table = &row->table, .packed = &packed, .rtl = request->rtl, .limit_s = PROCESS_LIMIT_S};
-    if (cost_measure(request->cost_target, &costing, &cost, &row->diag) == EXIT_DONE)
+    if (cost_measure(request->cost_target, &costing, &cost, &row->diag) == EXIT_DONE) {
         row->price = cost.figure[request->cost_figure];
-    else if (row->diag.code != EXIT_MISSING)
+        row->mhz = isnan(cost.figure[COST_FMAX]) ? 0 : cost.figure[COST_FMAX];
+    } else if (row->diag.code != EXIT_MISSING) {
         row->diag.code = EXIT_IO;
+    }
     if (row->diag.code == EXIT_IO)
         diag_prefix(&row->diag, row->table.spec);
     packed_table_free(&packed);
@@ -373,6 +377,7 @@ static int set_cost(struct request *request, const char *value, struct diag *dia
     snprintf(request->cost_name, sizeof request->cost_name, "%.*s:%s", (int)strcspn(value, ":"), value,
              cost_names[request->cost_figure].key);
     request->exploration.cost = request->cost_name;
+    request->exploration.has_clock = cost_target_has(request->cost_target, COST_FMAX);
     return EXIT_DONE;
 }
 
@@ -385,10 +390,11 @@ static int set_option(struct request *request, const char *flag, const char *val
         }
     if (!strcmp(flag, "--cost"))
         return set_cost(request, value, diag);
-    if (!strcmp(flag, "--rtl-style"))
-        request->style = value;
-    if (rtl_flag_set(flag, value, &request->rtl, diag))
+    if (rtl_flag_set(flag, value, &request->rtl, diag)) {
+        request->module[0] = flag;
+        request->module[1] = value;
         return diag->code;
+    }
     if (!strcmp(flag, "--jobs"))
         return jobs_parse(value, &request->jobs, diag);
     if (!strcmp(flag, "--objective"))
@@ -425,15 +431,14 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     if (more == 0 && request->svg && file_is_standard_output(request->svg) && file_is_standard_output(request->output))
         return diag_set(diag, EXIT_USAGE, "--svg %s: the table goes to standard output already; give -o FILE",
                         request->svg);
-    if (more == 0 && request->style && !request->cost_target)
+    const char *const *const module = request->module;
+    if (more == 0 && module[0] && !request->cost_target)
+        return diag_set(diag, EXIT_USAGE, "%s %s: says which modules --cost measures; give --cost too, as xc7:lut",
+                        module[0], module[1]);
+    if (more == 0 && module[0] && !cost_target_is_hardware(request->cost_target))
         return diag_set(diag, EXIT_USAGE,
-                        "--rtl-style %s: says which modules --cost measures; give --cost too, as xc7:lut",
-                        request->style);
-    if (more == 0 && request->style && !cost_target_is_hardware(request->cost_target))
-        return diag_set(diag, EXIT_USAGE,
-                        "--rtl-style %s: --cost %s measures no module; leave it out, or name another "
-                        "target, as xc7:lut",
-                        request->style, request->cost_name);
+                        "%s %s: --cost %s measures no module; leave it out, or name another target, as xc7:lut",
+                        module[0], module[1], request->cost_name);
     return more < 0 ? diag->code : EXIT_DONE;
 }
 
@@ -460,7 +465,8 @@ const struct command command_explore = {
     .summary = "Fit every combination of the choices given and show which tables are worth their bytes.",
     .details =
         "--cost synthesises or compiles every table, which takes seconds each, and keeps what it found for later "
-        "commands. Multiplier-free tables (--slope-terms 1, 2) are small in logic where they are large in bytes.",
+        "commands. Of a target that has a clock the front is of cost, clock and error. Multiplier-free tables "
+        "(--slope-terms 1, 2) are small in logic where they are large in bytes.",
     .example = "pwlc explore tanh --in s8:2^-5 --out s8:2^-7 --segments 4,8,16 --form absolute,biased --method minimax "
                "--svg tanh.svg",
     .options = options,

@@ -13,6 +13,7 @@
 #include "command.h"
 #include "fit/choice_costs.h"
 #include "fit/fit.h"
+#include "fit_for.h"
 #include "fit_notes.h"
 #include "reply.h"
 #include "row_operator.h"
@@ -28,6 +29,7 @@ static const struct option_info options[] = {
     SPEC_FLAGS(SPEC_OPTION)
     /* clang-format on */
     {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory, made when missing"},
+    {"--for", COST_HARDWARE, "of the tables within --max-err the one whose module is the cheapest there, see below"},
     {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
     {"--rows", "N", "of softmax, logsoftmax and weigh the longest row, of norms the channels: 1 to 65536 places"},
     {"--gamma", "FILE", "layernorm, rmsnorm: a .npy file, a factor for each channel (default 1)"},
@@ -65,24 +67,61 @@ static int fit_within(struct spec *spec, double seconds, struct time_limit *limi
     return diag->code;
 }
 
-static int fit_one(struct spec *spec, double seconds, bool is_reply, const char *output, struct diag *diag)
+/* What the command line says. */
+struct request {
+    struct spec spec;    /* of one table */
+    struct given *given; /* flags of the spec, or of a row operator; malloc'd */
+    int given_count;
+    const char *first_flag; /* first flag that belongs to one table, null when none */
+    const char *output, *spec_path, *jobs_text;
+    const struct cost_target *target; /* of --for; null without */
+    int jobs;
+    double seconds; /* of --time-limit; INFINITY without */
+    bool is_reply, is_operator;
+};
+
+/* The flags beside --for that say something else about the same. */
+static int check_for(const struct request *request, struct diag *diag)
 {
-    struct time_limit limit;
+    static const char *const others[] = {"--profile", "--segments"};
+    if (isnan(request->spec.max_err))
+        return diag_set(diag, EXIT_USAGE, "--for %s: needs --max-err L, the error that its table keeps to",
+                        cost_target_name(request->target));
+    if (isfinite(request->seconds))
+        return diag_set(diag, EXIT_USAGE, "--for with --time-limit: one table is searched at a time; leave one out");
+    for (int k = 0; k < request->given_count; k++)
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            if (!strcmp(request->given[k].flag, others[i]))
+                return diag_set(diag, EXIT_USAGE,
+                                "--for with %s: which table it is follows from the cost; leave one out", others[i]);
+    return EXIT_DONE;
+}
+
+static int fit_one(struct request *request, struct diag *diag)
+{
+    struct spec *const spec = &request->spec;
+    struct time_limit limit = {.cut = false};
     struct table table;
     char *text = NULL;
     const bool found = spec->in_lacks_scale || spec->out_lacks_scale || spec->has_model_type;
-    if (spec_resolve(spec, diag) || fit_within(spec, seconds, &limit, &table, diag))
+    if ((request->target && check_for(request, diag)) || spec_resolve(spec, diag))
+        return diag->code;
+    if (request->target ? spec_check(spec, diag) ||
+                              fit_for(spec, request->given, request->given_count, request->target, &table, diag)
+                        : fit_within(spec, request->seconds, &limit, &table, diag))
         return diag->code;
     const bool cut = limit.cut; /* by what the table is, and not by notes on it */
     if (found)
         note_types(spec);
-    if (!table_to_json(&table, &text, diag) && (is_reply || !reply_write(false, output, text, diag))) {
+    if (!table_to_json(&table, &text, diag) &&
+        (request->is_reply || !reply_write(false, request->output, text, diag))) {
         fit_notes(spec, &table, "");
         if (cut)
-            fit_note_cut(seconds, "");
-        print_choice_costs(spec, &table);
-        if (is_reply)
-            reply_write(true, output, text, diag);
+            fit_note_cut(request->seconds, "");
+        if (!request->target) /* else they were chosen */
+            print_choice_costs(spec, &table);
+        if (request->is_reply)
+            reply_write(true, request->output, text, diag);
     }
     free(text);
     table_free(&table);
@@ -180,18 +219,6 @@ done:
     return diag->code;
 }
 
-/* What the command line says beyond the spec of one table. */
-struct request {
-    struct spec spec;
-    const char *first_flag; /* first flag that belongs to one table, null when none */
-    const char *output, *spec_path, *jobs_text;
-    int jobs;
-    double seconds; /* of --time-limit; INFINITY without */
-    bool is_reply;
-    int given; /* flags of the spec, or of a row operator: */
-    bool is_operator;
-};
-
 /* A profile first, whose flags others take the place of; parameters last, as the function may be named after them. */
 static int set_in_order(struct spec *spec, const struct given *given, int count, struct diag *diag)
 {
@@ -214,12 +241,13 @@ static int parse_seconds(const char *value, double *seconds, struct diag *diag)
 }
 
 /* Whether the function is a row operator; else no flag is of these alone. */
-static bool is_operator(struct request *request, const struct given *given, struct diag *diag)
+static bool is_operator(struct request *request, struct diag *diag)
 {
-    for (int k = 0; k < request->given; k++)
+    const struct given *const given = request->given;
+    for (int k = 0; k < request->given_count; k++)
         if (!strcmp(given[k].flag, "FUNCTION") && row_operator_is_named(given[k].value))
             request->is_operator = true;
-    for (int k = 0; k < request->given && !request->is_operator; k++)
+    for (int k = 0; k < request->given_count && !request->is_operator; k++)
         if (row_operator_has_flag(given[k].flag)) {
             diag_set(diag, EXIT_USAGE, "%s: of %s alone", given[k].flag, OPERATOR_NAMES);
             break;
@@ -227,12 +255,12 @@ static bool is_operator(struct request *request, const struct given *given, stru
     return request->is_operator;
 }
 
-static int parse(int argc, char **argv, struct request *request, struct given *given, struct diag *diag)
+static int parse(int argc, char **argv, struct request *request, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_fit, .argc = argc, .argv = argv, .index = 1};
     const struct option_info *option;
     const char *value;
-    int more, count = 0;
+    int more;
     while ((more = argument_next(&walk, &option, &value, diag)) > 0) {
         const char *flag = option ? option->name : "FUNCTION";
         if (!strcmp(flag, "-o")) {
@@ -242,6 +270,8 @@ static int parse(int argc, char **argv, struct request *request, struct given *g
         } else if (!strcmp(flag, "--reply")) {
             request->is_reply = true;
             notes_keep();
+        } else if (!strcmp(flag, "--for")) {
+            request->target = cost_target_find(value);
         } else if (!strcmp(flag, "--jobs")) {
             request->jobs_text = value;
             if (jobs_parse(value, &request->jobs, diag))
@@ -252,28 +282,29 @@ static int parse(int argc, char **argv, struct request *request, struct given *g
         } else {
             if (!request->first_flag)
                 request->first_flag = flag;
-            given[count++] = (struct given){flag, value};
+            request->given[request->given_count++] = (struct given){flag, value};
         }
     }
-    request->given = count;
-    if (more < 0 || is_operator(request, given, diag))
+    if (more < 0 || is_operator(request, diag))
         return diag->code;
-    return diag->code ? diag->code : set_in_order(&request->spec, given, count, diag);
+    return diag->code ? diag->code : set_in_order(&request->spec, request->given, request->given_count, diag);
 }
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.jobs = jobs_default(), .seconds = INFINITY};
-    struct given *given = malloc((size_t)argc * sizeof *given);
+    struct request request = {
+        .jobs = jobs_default(), .seconds = INFINITY, .given = malloc((size_t)argc * sizeof *request.given)};
     diag->code = EXIT_DONE;
     spec_init(&request.spec);
-    if (!given)
+    if (!request.given)
         diag_set(diag, EXIT_IO, "out of memory");
-    else if (parse(argc, argv, &request, given, diag))
+    else if (parse(argc, argv, &request, diag))
         ;
     else if (request.spec_path && request.first_flag)
         diag_set(diag, EXIT_USAGE, "--spec with %s: the jobs in the file say it; give one or the other",
                  request.first_flag);
+    else if (request.target && (request.spec_path || request.is_operator))
+        diag_set(diag, EXIT_USAGE, "--for: of one table; not with --spec, nor of %s", OPERATOR_NAMES);
     else if (request.spec_path && request.is_reply)
         diag_set(diag, EXIT_USAGE, "--reply: of one table; --spec writes a file for each");
     else if (request.spec_path)
@@ -285,11 +316,11 @@ static int run(int argc, char **argv, struct diag *diag)
     else if (file_expect(request.output, diag))
         ;
     else if (request.is_operator)
-        row_operator_fit(given, request.given, request.is_reply, request.output, diag);
+        row_operator_fit(request.given, request.given_count, request.is_reply, request.output, diag);
     else
-        fit_one(&request.spec, request.seconds, request.is_reply, request.output, diag);
+        fit_one(&request, diag);
     spec_free(&request.spec);
-    free(given);
+    free(request.given);
     return diag->code;
 }
 
@@ -318,6 +349,8 @@ const struct command command_fit = {
         "elements, and take --in, --in-b and --out. weigh sums values of --in-b by the softmax of rows of --in, and "
         "takes "
         "--rows and --fraction too. show, certify, sweep, eval and emit take their files.\n"
+        "\n"
+
         "\n"
         "What is made least. lsq: the RMS error; minimax: the largest error, and among tables of the least one a small "
         "RMS error; --max-err: the number of segments, then a small RMS error; with --knots pow2 the number of "

@@ -60,7 +60,7 @@ static void print_widths(const struct table *table)
 static int print_hardware(const struct table *table, struct diag *diag)
 {
     struct hardware hardware;
-    if (hardware_of(table, &hardware, diag) != EXIT_DONE)
+    if (hardware_of(table, &(struct rtl_options){0}, &hardware, diag) != EXIT_DONE)
         return diag->code;
     printf("  %-12s %s", "hardware", hardware.style);
     if (hardware.words > 0)
@@ -110,6 +110,18 @@ static int print_head(const char *path, const struct table *table, struct diag *
     return EXIT_DONE;
 }
 
+/* The fewest equal segments are those of a width that is a power of two, where there are such. */
+static bool is_of_powers(const struct table *table)
+{
+    const struct segment *s = table->segments;
+    const int64_t width = table->segment_count > 1 ? s[1].start - s[0].start : 0;
+    bool is_equal = table->certificate.objective == OBJECTIVE_SEGMENTS && strstr(table->spec, " --knots uniform") &&
+                    width > 0 && (width & (width - 1)) == 0;
+    for (int i = 1; i < table->segment_count && is_equal; i++)
+        is_equal = s[i].start - s[i - 1].start == width;
+    return is_equal;
+}
+
 static void print_certificate(const struct table *table)
 {
     const struct certificate *c = &table->certificate;
@@ -124,7 +136,8 @@ static void print_certificate(const struct table *table)
     printf("  %-12s %.6g %% %scorrectly rounded, %" PRId64 " saturated, %smonotone\n", "codes",
            100 * c->correctly_rounded, weighted ? "by weight " : "", c->saturated_codes, c->monotone ? "" : "not ");
     printf("  %-12s %d bits suffice\n", "accumulator", c->acc_bits);
-    printf("  %-12s %s%s", "objective", objective_name(c->objective), c->has_second_objective ? ", then rms" : "");
+    printf("  %-12s %s%s%s", "objective", objective_name(c->objective), is_of_powers(table) ? " of 2^k codes" : "",
+           c->has_second_objective ? ", then rms" : "");
     if (c->has_lower_bound)
         printf(", nothing below %.6g LSB is reachable", c->lower_bound_lsb);
     if (c->has_lower_bound && c->lower_bound_lsb > 0 && c->optimal != 1)
@@ -214,7 +227,7 @@ static json_t *widths_json(const struct table *table)
 static json_t *hardware_json(const struct table *table, struct diag *diag)
 {
     struct hardware hardware;
-    if (hardware_of(table, &hardware, diag) != EXIT_DONE)
+    if (hardware_of(table, &(struct rtl_options){0}, &hardware, diag) != EXIT_DONE)
         return NULL;
     return json_pack("{s:s, s:i, s:i, s:i, s:s}", "style", hardware.style, "words", hardware.words, "word_bits",
                      hardware.word_bits, "rom_bits", hardware.words * hardware.word_bits, "fields", hardware.fields);

@@ -88,6 +88,11 @@ bool cost_target_is_hardware(const struct cost_target *target)
     return target->kind == &cost_of_hardware;
 }
 
+bool cost_target_has(const struct cost_target *target, enum cost_figure figure)
+{
+    return target->figures & 1u << figure;
+}
+
 /* The names of figures that a target has, "lut|ff". */
 static void list_figures(const struct cost_target *target, char *text, size_t size)
 {

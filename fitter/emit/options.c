@@ -52,7 +52,7 @@ static bool is_keyword(const struct identifiers *identifiers, const char *text)
     return length > 0 && (size_t)length < sizeof padded && strstr(identifiers->keywords, padded) != NULL;
 }
 
-static const char *const style_names[] = {"auto", "rom", "aligned", "barrel", "tree"};
+static const char *const style_names[] = {"auto", "rom", "aligned", "barrel", "tree", "residual"};
 
 const char *rtl_style_name(enum rtl_style style)
 {

@@ -16,10 +16,11 @@ enum rtl_style {
     RTL_ROM,     /* all outputs in a ROM */
     RTL_ALIGNED, /* a comparison with every start, then one shift for all segments */
     RTL_BARREL,  /* the same comparisons, then a shift by the segment's own n */
-    RTL_TREE     /* a comparison for each bit of the segment's number, then one shift for all */
+    RTL_TREE,    /* a comparison for each bit of the segment's number, then one shift for all */
+    RTL_RESIDUAL /* a ramp less a ROM of half as many words */
 };
 
-#define RTL_STYLES "auto|rom|aligned|barrel|tree"
+#define RTL_STYLES "auto|rom|aligned|barrel|tree|residual"
 const char *rtl_style_name(enum rtl_style style);
 enum rtl_style rtl_style_parse(const char *name); /* one of RTL_STYLES */
 

@@ -159,6 +159,44 @@ static int fit_fewer(struct workspace *work, int bad, int few, struct table *tab
     return better_kept_table(work, table, diag);
 }
 
+/* Of equal segments, `least` or more; of widths that are powers of two alone, or of any. Once half
+ * of what is given has been looked at, many numbers are left out. */
+static int fit_equal_ties(struct workspace *work, int least, int most, bool of_powers, struct table *table,
+                          struct diag *diag)
+{
+    const struct spec *spec = work->spec;
+    int step = 1, few = 0;
+    bool met = false;
+    diag_set(diag, EXIT_REQUIREMENT, "--max-err %.6g: no width of equal segments is a power of two", spec->max_err);
+    for (int count = of_powers ? points_next_of_powers(&work->points, least - 1) : least; count > 0 && count <= most;) {
+        const int next = of_powers             ? points_next_of_powers(&work->points, count)
+                         : step < most - count ? count + step
+                         : count < most        ? most
+                                               : 0;
+        if (points_grid_uniform(&work->points, count, diag))
+            return diag->code;
+        const int code =
+            minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, &work->is_fewest, diag);
+        if (code != EXIT_REQUIREMENT) {
+            if (code || find_few(work, count, table, &few, diag))
+                return diag->code;
+            if (few)
+                return better_kept_table(work, table, diag);
+            if (try_count(work, count, table, &met, diag))
+                return diag->code;
+            if (met)
+                return better_kept_table(work, table, diag);
+            miss_max_err(spec, table, diag);
+            if (effort_overdrawn(work->points.effort))
+                break;
+            if (count - least >= EACH && work->points.effort->left < work->points.effort->given / 2)
+                step *= 2;
+        }
+        count = next;
+    }
+    return diag->code;
+}
+
 /* Segments that depend on each other are at least as many as those that do not, wherever knots may lie; a grid is that
  * of the number of segments, but for one that is given. Where one of more segments has not all the places of one of
  * fewer, each number is tried. */
@@ -188,29 +226,10 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
         return few ? fit_fewer(work, count, few, table, diag)
                    : fit_max_err_by_count(work, count < most ? count + 1 : most, most, table, diag);
     }
-    /* Once half of what is given has been looked at, many numbers are left out. */
-    const int least = count;
-    for (int step = 1;; count = step < most - count ? count + step : most) {
-        if (points_grid_uniform(&work->points, count, diag))
-            return diag->code;
-        if (minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, &work->is_fewest, diag) ==
-                EXIT_REQUIREMENT &&
-            count < most)
-            continue;
-        if (diag->code || find_few(work, count, table, &few, diag))
-            return diag->code;
-        if (few)
-            return better_kept_table(work, table, diag);
-        if (try_count(work, count, table, &met, diag))
-            return diag->code;
-        if (met)
-            return better_kept_table(work, table, diag);
-        if (count == most || effort_overdrawn(work->points.effort))
-            break;
-        if (count - least >= EACH && work->points.effort->left < work->points.effort->given / 2)
-            step *= 2;
-    }
-    return diag->code ? diag->code : miss_max_err(spec, table, diag);
+    const int widest = points_next_of_powers(&work->points, 0);
+    if (widest > count || fit_equal_ties(work, count, most, true, table, diag) == EXIT_REQUIREMENT)
+        fit_equal_ties(work, count, most, false, table, diag);
+    return diag->code;
 }
 
 int fit_max_err(struct workspace *work, int most, struct table *table, struct diag *diag)

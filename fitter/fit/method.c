@@ -69,14 +69,14 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
 
     if (has_points(spec))
         return fit_interpolation(work, table, diag);
-    if (!isnan(spec->max_err) && !spec->segments && spec->method != METHOD_LUT)
+    if (!isnan(spec->max_err) && !spec->segments && !method_is_of_codes(spec->method))
         return fit_max_err(work, most, table, diag) ? diag->code : check_max_err(spec, table, diag);
-    const int wanted = spec->method == METHOD_LUT ? points->count
-                       : spec->segments           ? spec->segments
-                                                  : SPEC_DEFAULT_SEGMENTS,
+    const int wanted = method_is_of_codes(spec->method) ? points->count
+                       : spec->segments                 ? spec->segments
+                                                        : SPEC_DEFAULT_SEGMENTS,
               count = wanted < most ? wanted : most;
     if (fit_and_certify(work, count, table, diag) || try_tied_starts(work, count, table, diag) ||
-        !check_max_err(spec, table, diag) || spec->method == METHOD_LUT)
+        !check_max_err(spec, table, diag) || method_is_of_codes(spec->method))
         return diag->code;
     /* Another objective than the largest error, and a grid of knots that is that of the number of segments, miss tables
      * that --max-err alone finds. */

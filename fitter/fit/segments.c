@@ -7,6 +7,7 @@
 
 #include "document.h"
 #include "problem.h"
+#include "residual_table.h"
 #include "search/minimax/squares_in_band.h"
 #include "search/rounding.h"
 #include "search/squares/best_squares.h"
@@ -262,6 +263,8 @@ static int choose_segments(struct workspace *work, int count, struct diag *diag)
             work->segments[m] =
                 (struct segment){.start = points->cell[m], .offset = (int64_t)floor(points->target[m] + 0.5)};
         return EXIT_DONE;
+    case METHOD_RESIDUAL:
+        return residual_segments(work->spec, points, work->segments, &work->count, diag);
     }
     return diag_set(diag, EXIT_IO, "internal error: unknown method");
 }
@@ -289,38 +292,61 @@ int fit_few_segments(struct workspace *work, int most, struct diag *diag)
     return diag->code;
 }
 
-/* Allows starts on the grid of a fineness, which is a number of equal parts or of top bits. */
-static int allow_fineness(struct workspace *work, int fineness, struct diag *diag)
+/* The fewest segments, all of equal width, of `from` or more; of widths that are powers of two alone, or of any. */
+static int fewest_equal(struct workspace *work, double max_err, int from, int most, bool of_powers, bool *proven,
+                        struct diag *diag)
 {
-    return has_uniform_knots(work->spec) ? points_grid_uniform(&work->points, fineness, diag)
-                                         : points_grid_pow2(&work->points, work->spec->in.bits - fineness, diag);
+    diag_set(diag, EXIT_REQUIREMENT, "no table of up to %d equal segments keeps to --max-err %.6g", most, max_err);
+    for (int count = from; count > 0 && count <= most;
+         count = of_powers ? points_next_of_powers(&work->points, count) : count + 1) {
+        bool fewest = false;
+        if (points_grid_uniform(&work->points, count, diag))
+            return diag->code;
+        minimax_fewest_segments(&work->points, &work->rules, max_err, most, &work->minimax, &fewest, diag);
+        *proven &= fewest;
+        if (diag->code != EXIT_REQUIREMENT)
+            return diag->code;
+    }
+    return diag->code;
 }
 
-/* Where knots lie on a grid: of the grids that have tables of the fewest segments the coarsest. Each grid of top bits
- * has the places of the coarser ones, so that the finest has the fewest segments. */
+/* Of widths that are powers of two, which hardware finds by the bits of a code, where some keep to the error. Where
+ * already the widest do, and more than one, wider ones of any width are tried. */
+static int fewest_on_equal_grid(struct workspace *work, double max_err, int most, struct diag *diag)
+{
+    const int widest = points_next_of_powers(&work->points, 0);
+    bool proven = true;
+    if (fewest_equal(work, max_err, widest, most, true, &proven, diag) == EXIT_REQUIREMENT)
+        fewest_equal(work, max_err, 1, most, false, &proven, diag);
+    else if (!diag->code && widest > 1 && work->minimax.segments == widest) {
+        if (fewest_equal(work, max_err, 1, widest - 1, false, &proven, diag) == EXIT_REQUIREMENT)
+            fewest_equal(work, max_err, widest, widest, true, &proven, diag);
+    }
+    work->is_fewest = proven;
+    return diag->code;
+}
+
+/* Where knots lie on a grid of top bits: of the grids that have tables of the fewest segments the coarsest. Each has
+ * the places of the coarser ones, so that the finest has the fewest segments. */
 static int fewest_on_grid(struct workspace *work, double max_err, int most, struct diag *diag)
 {
-    const struct spec *spec = work->spec;
-    const bool uniform = has_uniform_knots(spec);
-    const int bits = spec->in.bits, widest = bits < CONSTRAINTS_MAX_INDEX_BITS ? bits : CONSTRAINTS_MAX_INDEX_BITS;
-    const int given = uniform ? 0 : spec->constraints.index_bits, finest = uniform ? most : given ? given : widest;
+    const int bits = work->spec->in.bits, given = work->spec->constraints.index_bits;
+    const int widest = bits < CONSTRAINTS_MAX_INDEX_BITS ? bits : CONSTRAINTS_MAX_INDEX_BITS;
+    const int finest = given ? given : widest;
     bool proven = true;
-    if (!uniform) {
-        if (allow_fineness(work, finest, diag) ||
-            minimax_cover(&work->points, &work->rules, max_err, most, &work->minimax, &proven, diag))
-            return diag->code;
-        most = work->minimax.segments;
-    }
+    if (points_grid_pow2(&work->points, bits - finest, diag) ||
+        minimax_cover(&work->points, &work->rules, max_err, most, &work->minimax, &proven, diag))
+        return diag->code;
+    most = work->minimax.segments;
     for (int fineness = given ? given : 1; fineness <= finest; fineness++) {
-        if (allow_fineness(work, fineness, diag))
+        if (points_grid_pow2(&work->points, bits - fineness, diag))
             return diag->code;
         bool fewest = false;
         minimax_fewest_segments(&work->points, &work->rules, max_err, most, &work->minimax, &fewest, diag);
-        proven &= fewest || !uniform; /* of coarser grids of top bits the finest has told */
         if (diag->code != EXIT_REQUIREMENT)
             break;
     }
-    work->is_fewest = proven;
+    work->is_fewest = proven; /* of coarser grids the finest has told */
     return diag->code;
 }
 
@@ -329,7 +355,9 @@ int fit_segments_within(struct workspace *work, double limit, int most, struct d
     const struct spec *spec = work->spec;
     line_rules_init(&work->rules, spec);
     work->objective = OBJECTIVE_SEGMENTS;
-    if (has_uniform_knots(spec) || spec->constraints.knots != KNOTS_FREE)
+    if (has_uniform_knots(spec))
+        fewest_on_equal_grid(work, limit, most, diag);
+    else if (spec->constraints.knots != KNOTS_FREE)
         fewest_on_grid(work, limit, most, diag);
     else
         minimax_fewest_segments(&work->points, &work->rules, limit, most, &work->minimax, &work->is_fewest, diag);

@@ -13,6 +13,8 @@ static int compare_rows(const void *left, const void *right)
     const struct explore_row *a = left, *b = right;
     if (a->price != b->price)
         return a->price < b->price ? -1 : 1;
+    if (a->mhz != b->mhz)
+        return a->mhz > b->mhz ? -1 : 1;
     if (a->error != b->error)
         return a->error < b->error ? -1 : 1;
     return strcmp(a->table.spec, b->table.spec); /* each row has its own */
@@ -24,6 +26,13 @@ static double printed(double value)
     char text[32];
     snprintf(text, sizeof text, "%.6g", value);
     return strtod(text, NULL);
+}
+
+/* Whether one is as good in all that counts, and better in something. */
+static bool is_beaten(const struct explore_row *row, const struct explore_row *by)
+{
+    return by->price <= row->price && by->mhz >= row->mhz && by->error <= row->error &&
+           (by->price < row->price || by->mhz > row->mhz || by->error < row->error);
 }
 
 void explore_rank(struct exploration *exploration)
@@ -48,14 +57,10 @@ void explore_rank(struct exploration *exploration)
     }
     exploration->found = found;
     qsort(rows, (size_t)found, sizeof *rows, compare_rows);
-
-    /* In this order, what is better than all before it is on the front, and so is its equal. */
-    const struct explore_row *best = NULL;
     for (int k = 0; k < found; k++) {
-        rows[k].front =
-            !best || rows[k].error < best->error || (rows[k].error == best->error && rows[k].price == best->price);
-        if (rows[k].front)
-            best = &rows[k];
+        rows[k].front = true;
+        for (int i = 0; i < found && rows[k].front; i++)
+            rows[k].front = !is_beaten(&rows[k], &rows[i]);
     }
 }
 
@@ -104,6 +109,8 @@ static void add_price(const struct exploration *exploration, const struct explor
 {
     if (exploration->cost)
         cells_add_number(cells, "cost", exploration->cost, CELL_BRIEF, row->diag.code == EXIT_DONE ? row->price : NAN);
+    if (exploration->has_clock)
+        cells_add_number(cells, "fmax_mhz", "MHz", CELL_BRIEF, row->mhz > 0 ? row->mhz : NAN);
 }
 
 static void add_numbers(const struct explore_row *row, bool md, struct cells *cells)

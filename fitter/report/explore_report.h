@@ -38,8 +38,9 @@ struct explore_row {
     struct table table;            /* without that */
     int bytes;                     /* start, q_b, n and offset of all segments */
     double price;                  /* what is weighed against the error: bytes, or what the exploration's cost names */
+    double mhz;                    /* of the module that was measured; 0 where no clock is weighed */
     double error;                  /* of the objective, in output LSB, to the six digits that are printed */
-    bool front;                    /* no table is cheaper or more accurate without being worse in the other */
+    bool front;                    /* no table is cheaper, quicker or more accurate without being worse in another */
 };
 
 struct exploration {
@@ -47,13 +48,14 @@ struct exploration {
     const struct tensor *in, *out;
     enum objective objective;
     const char *cost; /* what the rows' price is, "ice40:lut"; null: bytes */
+    bool has_clock;   /* of cost: it has one */
     struct explore_choice choice[AXIS_COUNT];
     struct explore_row *rows;
     int count, found; /* the rows before `found` have tables */
 };
 
-/* Fills bytes, error, front and found, and price where no cost is named; rows with tables come first, by price and then
- * error, the others as they were. */
+/* Fills bytes, error, front and found, and price where no cost is named; rows with tables come first, by price, then
+ * clock and error, the others as they were. */
 void explore_rank(struct exploration *exploration);
 
 /* md: the tables, then the combinations without one and why; the others: every row. Exit 1 when memory ran out. */

@@ -29,6 +29,15 @@ int points_grid_uniform(struct points *points, int count, struct diag *diag)
     return EXIT_DONE;
 }
 
+int points_next_of_powers(const struct points *points, int count)
+{
+    const int64_t codes = points->cell[points_starts(points)] - points->cell[0];
+    int64_t next = codes;
+    while (next % 2 == 0 && next / 2 > count)
+        next /= 2;
+    return next > count && next <= PWL_MAX_SEGMENTS ? (int)next : 0;
+}
+
 int points_grid_pow2(struct points *points, int shift, struct diag *diag)
 {
     const int64_t below = ((int64_t)1 << shift) - 1;

@@ -159,6 +159,9 @@ static inline double points_apart(const struct points *points, int k)
 int points_grid_uniform(struct points *points, int count, struct diag *diag);
 int points_grid_pow2(struct points *points, int shift, struct diag *diag);
 
+/* The next number of equal parts above `count` whose width is a power of two; 0: there is none. */
+int points_next_of_powers(const struct points *points, int count);
+
 /* The points that may start a segment, where no grid says which: all before this one. */
 static inline int points_starts(const struct points *points)
 {

@@ -33,7 +33,7 @@ static long double unit_value(const struct spec *spec, const pwl_reduction *redu
 /* What does not go with a reduction. */
 static int check_choices(const struct spec *spec, const pwl_reduction *reduction, struct diag *diag)
 {
-    if (spec->method == METHOD_DOCUMENT || spec->method == METHOD_LUT)
+    if (spec->method == METHOD_DOCUMENT || method_is_of_codes(spec->method))
         return diag_set(diag, EXIT_USAGE, "--reduce on with --method %s: must be lsq, minimax or uniform",
                         method_name(spec->method));
     if (spec->fold)

@@ -19,6 +19,8 @@ static const struct {
     [METHOD_DOCUMENT] = {"document",
                          "one shift for all slopes and one for all constants, each rounded alone: a baseline"},
     [METHOD_LUT] = {"lut", "full table of nearest codes, inputs of up to 12 bits"},
+    [METHOD_RESIDUAL] = {"residual",
+                         "a ramp less what is the same on both sides, in few steps within --max-err, up to 12 bits"},
 };
 
 const char *method_name(enum method method)
@@ -103,7 +105,7 @@ char *spec_canonical(const struct spec *spec)
         number_format(spec->max_err, value);
         text_add(&text, " --max-err %s", value);
     }
-    if (!spec->segments && isnan(spec->max_err) && spec->method != METHOD_LUT && !at_points)
+    if (!spec->segments && isnan(spec->max_err) && !method_is_of_codes(spec->method) && !at_points)
         text_add(&text, " --segments %d", SPEC_DEFAULT_SEGMENTS);
     text_add(&text, " --method %s --form %s --rounding %s", method_name(spec->method), form_name(spec->form),
              rounding_name(spec->rounding));

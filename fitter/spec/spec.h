@@ -16,7 +16,7 @@
 #include "table/table.h"
 
 /* The values of the flags that have a list of them, as --help writes it. */
-#define SPEC_METHODS "lsq|minimax|uniform|document|lut"
+#define SPEC_METHODS "lsq|minimax|uniform|document|lut|residual"
 #define SPEC_FORMS FORM_CHOICES
 #define SPEC_ROUNDINGS ROUNDING_CHOICES
 #define SPEC_SHIFTS "per-segment|one"
@@ -26,7 +26,7 @@
 #define SPEC_ZEROS "keep|free"
 #define SPEC_OUTSIDES "clamp|error"
 
-enum method { METHOD_LSQ, METHOD_MINIMAX, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
+enum method { METHOD_LSQ, METHOD_MINIMAX, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT, METHOD_RESIDUAL };
 
 /* `--fix X:Y`: the code nearest to x gives the code nearest to y. */
 struct fix {
@@ -96,7 +96,13 @@ struct spec {
 const char *method_name(enum method method);
 const char *method_summary(enum method method); /* one line for `pwlc list` */
 bool method_parse(const char *name, enum method *method);
-#define METHOD_COUNT 5
+
+/* Whether a code decides for itself, and nothing of segments and slopes is to be chosen. */
+static inline bool method_is_of_codes(enum method method)
+{
+    return method == METHOD_LUT || method == METHOD_RESIDUAL;
+}
+#define METHOD_COUNT 6
 
 /* Starts a spec with every default; function, in and out are still to be given. spec_free drops what it owns. */
 void spec_init(struct spec *spec);

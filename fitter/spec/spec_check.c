@@ -17,7 +17,7 @@ static int check_constraints(const struct spec *spec, struct diag *diag)
     constraints_add_flags(constraints, &flags);
     if (flags.failed)
         diag_set(diag, EXIT_IO, "out of memory for a message");
-    else if (flags.size > 0 && (spec->method == METHOD_DOCUMENT || spec->method == METHOD_LUT))
+    else if (flags.size > 0 && (spec->method == METHOD_DOCUMENT || method_is_of_codes(spec->method)))
         diag_set(diag, EXIT_USAGE, "%s with --method %s: must be lsq, minimax or uniform", flags.bytes + 1,
                  method_name(spec->method));
     else if (constraints->knots == KNOTS_POW2 && spec->method == METHOD_UNIFORM)
@@ -37,28 +37,43 @@ static int check_constraints(const struct spec *spec, struct diag *diag)
     return diag->code;
 }
 
+/* Of full tables: what says something about segments or slopes is of no use. */
+static int check_codes(const struct spec *spec, struct diag *diag)
+{
+    const char *const method = method_name(spec->method);
+    if (spec->in.bits > 12)
+        return diag_set(diag, EXIT_USAGE, "--method %s: --in has %d bits, must have at most 12", method, spec->in.bits);
+    if (spec->segments)
+        return diag_set(
+            diag, EXIT_USAGE,
+            "--method %s with --segments %d: a full table has a segment for each code; leave --segments out", method,
+            spec->segments);
+    if (spec->fold)
+        return diag_set(diag, EXIT_USAGE,
+                        "--method %s with --symmetry fold: a full table has every code; leave --symmetry out", method);
+    if (spec->has_offset_type)
+        return diag_set(diag, EXIT_USAGE,
+                        "--method %s with --offset-type: its offsets are output codes; leave --offset-type out",
+                        method);
+    if (spec->slope_bits)
+        return diag_set(diag, EXIT_USAGE,
+                        "--method %s with --slope-bits %d: a full table has no slopes; leave --slope-bits out", method,
+                        spec->slope_bits);
+    if (spec->method == METHOD_LUT)
+        return EXIT_DONE;
+    if (isnan(spec->max_err))
+        return diag_set(diag, EXIT_USAGE, "--method residual: needs --max-err L, the error that its steps keep to");
+    if (spec->form != PWL_ABSOLUTE || spec->rounding != PWL_FLOOR)
+        return diag_set(diag, EXIT_USAGE, "--method residual: its form is absolute and its rounding floor");
+    if (spec->in.zero_point < spec->in.qmin || spec->in.zero_point > spec->in.qmax)
+        return diag_set(diag, EXIT_USAGE, "--method residual: the zero point of --in must be one of its codes");
+    return EXIT_DONE;
+}
+
 static int check_method(const struct spec *spec, struct diag *diag)
 {
-    if (spec->method == METHOD_LUT) {
-        if (spec->in.bits > 12)
-            return diag_set(diag, EXIT_USAGE, "--method lut: --in has %d bits, must have at most 12", spec->in.bits);
-        if (spec->segments)
-            return diag_set(diag, EXIT_USAGE,
-                            "--method lut with --segments %d: a full table has a segment for each "
-                            "code; leave --segments out",
-                            spec->segments);
-        if (spec->fold)
-            return diag_set(diag, EXIT_USAGE,
-                            "--method lut with --symmetry fold: a full table has every code; leave --symmetry out");
-        if (spec->has_offset_type)
-            return diag_set(diag, EXIT_USAGE,
-                            "--method lut with --offset-type: its offsets are output codes; leave --offset-type out");
-        if (spec->slope_bits)
-            return diag_set(diag, EXIT_USAGE,
-                            "--method lut with --slope-bits %d: a full table has no slopes; leave "
-                            "--slope-bits out",
-                            spec->slope_bits);
-    }
+    if (method_is_of_codes(spec->method) && check_codes(spec, diag))
+        return diag->code;
     if (spec->method == METHOD_DOCUMENT) {
         if (spec->has_offset_type)
             return diag_set(diag, EXIT_USAGE, "--method document with --offset-type: must be lsq, minimax or uniform");
@@ -97,7 +112,7 @@ static int check_fixes(const struct spec *spec, struct diag *diag)
             return diag->code;
     if (spec->fix_count == 0)
         return EXIT_DONE;
-    if (spec->method == METHOD_DOCUMENT || spec->method == METHOD_LUT)
+    if (spec->method == METHOD_DOCUMENT || method_is_of_codes(spec->method))
         return diag_set(diag, EXIT_USAGE, "--fix with --method %s: must be lsq, minimax or uniform",
                         method_name(spec->method));
     if (spec->in.bits > 16)
@@ -110,7 +125,7 @@ static int check_weights(const struct spec *spec, struct diag *diag)
 {
     if (!spec->weights)
         return EXIT_DONE;
-    if (spec->method == METHOD_MINIMAX || spec->method == METHOD_LUT)
+    if (spec->method == METHOD_MINIMAX || method_is_of_codes(spec->method))
         return diag_set(diag, EXIT_USAGE, "--weights with --method %s%s: must be lsq, uniform or document%s",
                         method_name(spec->method), spec->has_method ? "" : ", which --max-err implies",
                         spec->method == METHOD_MINIMAX ? "; the largest error is that of any code" : "");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The line of a segment: its fields out of the ROM, slope * X, then shift, rounding and offset. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum { OFFSET, AMOUNT, ANCHOR, SLOPE, HIGH, LOW, NEGATIVE, NONZERO, PAIRED, SUBT
 static const struct {
     const char *name;
     bool is_number; /* else a vector of bits */
-} kinds[FIELDS] = {{"offset", true}, {"amount", false},   {"anchor", true},   {"slope", true},   {"high", false},
+} kinds[FIELDS] = {{"offset", true}, {"amount", false},   {"anchor", false},  {"slope", true},   {"high", false},
                    {"low", false},   {"negative", false}, {"nonzero", false}, {"paired", false}, {"subtracted", false}};
 
 /* ---- fields ---- */
@@ -37,17 +38,28 @@ static void set_range(struct field *field, int count)
     field->bits = field_bits(field->low, field->high);
 }
 
-/* X of anchored segments is the low bits of a code where every segment lies in one block of 2^k codes, from the block's
- * start on: k, else -1. */
-static int anchor_bits(const struct body *b)
+/*
+ * X of anchored segments counts from 0 to a number of `bits` bits, so that it is a difference modulo 2^bits. Every
+ * start is a multiple of 2^zeros: an anchor is the bits between, and the bits below are those of the code.
+ *
+ *   code   | .......... | bits - zeros | zeros |
+ *   anchor              | bits - zeros | 0...0 |
+ */
+struct anchors {
+    int bits, zeros;
+};
+
+static struct anchors anchors_of(const struct body *b)
 {
-    wide longest = 0, starts = 0;
+    wide longest = 1, starts = 0;
     for (int i = 0; i < b->lines.count; i++) {
-        longest = larger_wide(longest, b->lines.lines[i].last - b->lines.lines[i].start);
+        longest = larger_wide(longest, b->lines.lines[i].x_high);
         starts |= b->lines.lines[i].start;
     }
-    const int k = unsigned_bits(longest);
-    return k < b->code.bits && (starts & (((wide)1 << k) - 1)) == 0 ? k : -1;
+    struct anchors anchors = {.bits = unsigned_bits(longest)};
+    while (anchors.zeros < anchors.bits && ((starts >> anchors.zeros) & 1) == 0)
+        anchors.zeros++;
+    return anchors;
 }
 
 /* Shifts are counted from the smallest, which is wired; those of terms that are not there are that one. */
@@ -76,7 +88,9 @@ static void set_terms(struct body *b, struct field fields[FIELDS])
 
 static int make_fields(struct body *b, struct field fields[FIELDS], struct diag *diag)
 {
-    const bool anchored = b->table->form == PWL_ANCHORED && anchor_bits(b) < 0;
+    const struct anchors anchors = anchors_of(b);
+    const wide anchor_mask = ((wide)1 << (anchors.bits - anchors.zeros)) - 1;
+    const bool anchored = b->table->form == PWL_ANCHORED && anchor_mask != 0 && !search_gives_starts(b);
     for (int which = 0; which < FIELDS; which++) {
         if ((which == SLOPE && b->lines.few_terms) || (which >= HIGH && !b->lines.few_terms) ||
             (which == ANCHOR && !anchored))
@@ -85,7 +99,8 @@ static int make_fields(struct body *b, struct field fields[FIELDS], struct diag 
             return diag->code;
         for (int i = 0; i < b->lines.count; i++) {
             const struct line *line = &b->lines.lines[i];
-            const wide values[FIELDS] = {line->offset, line->amount, line->start, line->slope};
+            const wide values[FIELDS] = {line->offset, line->amount, (line->start >> anchors.zeros) & anchor_mask,
+                                         line->slope};
             fields[which].values[i] = values[which];
         }
     }
@@ -131,40 +146,70 @@ static void add_field(struct body *b, struct field *field)
     if (b->m->rom.width > 1)
         snprintf(slice, sizeof slice, field->bits == 1 ? "[%d]" : "[%d:%d]", field->lowest_bit + field->bits - 1,
                  field->lowest_bit);
-    text_add(out, field->is_number && field->low >= 0 ? "  assign %s = {1'b0, word%s};\n" : "  assign %s = word%s;\n",
+    text_add(out,
+             field->is_number && field->low >= 0 ? "  assign %s = $signed({1'b0, word%s});\n"
+             : field->is_number                  ? "  assign %s = $signed(word%s);\n"
+                                                 : "  assign %s = word%s;\n",
              field->name, slice);
 }
 
 /* ---- X ---- */
 
-static void add_x(struct body *b, struct field fields[FIELDS])
+/* The bits of the segment's anchor: of its number, of the ROM, or those of all segments. */
+static void add_anchor(struct body *b, struct field *anchor, int bits)
 {
-    struct pipeline *p = b->p;
-    char code[SIGNAL_TEXT], anchor[SIGNAL_TEXT];
-    if (b->table->form != PWL_ANCHORED) {
-        b->x = b->code;
-        if (b->lines.zero != 0)
-            b->x = pipeline_sum(p, "x_offset", &b->code, -b->lines.zero);
+    struct text *out = pipeline_part(b->p);
+    char name[SIGNAL_TEXT];
+    struct signal *signal = search_gives_starts(b) ? &b->segment : &anchor->signal;
+    if (!search_gives_starts(b) && anchor->bits == 0) {
+        text_add(out, "%d'd%" PRIu64, bits, (uint64_t)anchor->low);
         return;
     }
+    signal_use(b->p, signal, name);
+    if (signal->bits > bits)
+        text_add(out, bits == 1 ? "%s[0]" : "%s[%d:0]", name, bits - 1);
+    else if (signal->bits < bits)
+        text_add(out, "{%d'd0, %s}", bits - signal->bits, name);
+    else
+        text_add(out, "%s", name);
+}
+
+static void add_anchored_x(struct body *b, struct field fields[FIELDS])
+{
+    struct pipeline *p = b->p;
+    const struct anchors anchors = anchors_of(b);
+    const bool is_searched = b->lines.count > 1 && b->code.copied == p->stages; /* in this part */
+    const int blocks = anchors.bits - anchors.zeros;
+    struct text *out = pipeline_part(p);
+    char code[SIGNAL_TEXT], range[CONSTANT_TEXT];
     wide high = 0;
     for (int i = 0; i < b->lines.count; i++)
         high = larger_wide(high, b->lines.lines[i].x_high);
-    const int k = anchor_bits(b);
-    if (k >= 0) {
-        const bool is_searched = b->lines.count > 1 && b->code.copied == p->stages; /* in this part */
-        b->x = pipeline_value(p, "x_offset", k + 1, 0, high);
-        text_add(pipeline_part(p), "  assign x_offset = {1'b0, %s[%d:0]};\n", signal_use(p, &b->code, code), k - 1);
-        if (!is_searched)
-            pipeline_drop(p, &b->code, b->code.bits - 1, k);
+    signal_use(p, &b->code, code);
+    if (blocks > 0) {
+        text_add(out, "  %s %sblocks;\n  assign blocks = %s[%d:%d] - ", b->m->dialect->net, bit_range(blocks, range),
+                 code, anchors.bits - 1, anchors.zeros);
+        add_anchor(b, &fields[ANCHOR], blocks);
+        text_add(out, ";\n");
+    }
+    b->x = pipeline_value(p, "x_offset", anchors.bits + 1, 0, high);
+    text_add(out, "  assign x_offset = $signed({1'b0%s", blocks > 0 ? ", blocks" : "");
+    if (anchors.zeros > 0)
+        text_add(out, ", %s[%d:0]", code, anchors.zeros - 1);
+    text_add(out, "});\n");
+    if (!is_searched && b->code.bits > anchors.bits)
+        pipeline_drop(p, &b->code, b->code.bits - 1, anchors.bits);
+}
+
+static void add_x(struct body *b, struct field fields[FIELDS])
+{
+    if (b->table->form == PWL_ANCHORED) {
+        add_anchored_x(b, fields);
         return;
     }
-    /* Of either operand's bits, so that none is left over. */
-    struct signal *start = &fields[ANCHOR].signal;
-    const int bits = b->code.bits > start->bits ? b->code.bits : start->bits;
-    b->x = pipeline_value(p, "x_offset", bits, 0, high);
-    signal_extend(p, &b->code, b->x.bits, code);
-    text_add(pipeline_part(p), "  assign x_offset = %s - %s;\n", code, signal_extend(p, start, b->x.bits, anchor));
+    b->x = b->code;
+    if (b->lines.zero != 0)
+        b->x = pipeline_sum(b->p, "x_offset", &b->code, -b->lines.zero);
 }
 
 int add_fields(struct body *b, struct field fields[FIELDS], struct diag *diag)
@@ -313,6 +358,11 @@ static void add_terms(struct body *b, struct field fields[FIELDS])
         text_add(out, "  assign product = term_high %c term_low;\n", fields[SUBTRACTED].high ? '-' : '+');
 }
 
+int multiplied_bits(const struct body *b, const struct field fields[FIELDS])
+{
+    return b->lines.few_terms ? 0 : fields[SLOPE].signal.bits;
+}
+
 void add_product(struct body *b, struct field fields[FIELDS])
 {
     struct pipeline *p = b->p;
@@ -321,7 +371,7 @@ void add_product(struct body *b, struct field fields[FIELDS])
     if (range.low == 0 && range.high == 0 && b->lines.few_terms) {
         /* A table of constants. */
         b->product = pipeline_value(p, "product", 0, 0, 0);
-        text_add(pipeline_part(p), "  assign product = 1'sd0;\n");
+        text_add(pipeline_part(p), "  assign product = 1'sh0;\n");
         pipeline_drop(p, &b->x, b->x.bits - 1, 0);
     } else if (b->lines.few_terms) {
         add_terms(b, fields);
@@ -329,8 +379,9 @@ void add_product(struct body *b, struct field fields[FIELDS])
         const int slope_bits = fields[SLOPE].signal.bits;
         b->product =
             pipeline_value(p, "product", slope_bits > b->x.bits ? slope_bits : b->x.bits, range.low, range.high);
-        text_add(pipeline_part(p), "  assign product = %s * %s;\n", signal_use(p, &b->x, x),
-                 signal_use(p, &fields[SLOPE].signal, slope));
+        const int bits = b->product.bits;
+        text_add(pipeline_part(p), "  assign product = %s * %s;\n", signal_extend(p, &b->x, bits, x),
+                 signal_extend(p, &fields[SLOPE].signal, bits, slope));
     }
 }
 
@@ -358,7 +409,7 @@ static void add_zeros(struct body *b, const char *name, struct signal *v, int bi
     char text[SIGNAL_TEXT];
     signal_use(b->p, v, text);
     struct signal scaled = pipeline_value(b->p, name, v->bits + bits, 0, 0);
-    text_add(pipeline_part(b->p), "  assign %s = {%s, %d'd0};\n", name, text, bits);
+    text_add(pipeline_part(b->p), "  assign %s = $signed({%s, %d'd0});\n", name, text, bits);
     *v = scaled;
 }
 
@@ -386,7 +437,7 @@ static void add_cut(struct body *b, struct signal *v, int bits, bool wants_stick
     const struct range range = step_range(b, CUT);
     const int top = v->bits - 1;
     *v = pipeline_value(p, "cut", top + 1 - bits, range.low, range.high);
-    text_add(pipeline_part(p), "  assign cut = %s[%d:%d];\n", text, top, bits);
+    text_add(pipeline_part(p), "  assign cut = $signed(%s[%d:%d]);\n", text, top, bits);
 }
 
 /* v >>> amount, and whether what falls off is not 0 */
@@ -400,7 +451,7 @@ static void add_amount(struct body *b, struct signal *v, struct field *amount, b
     if (wants_sticky) {
         text_add(out, "  %s %skept;\n  assign kept = {%d{1'b1}} << %s;\n", b->m->dialect->net,
                  bit_range(v->bits, range), v->bits, by);
-        text_add(out, "  %s below_amount;\n  assign below_amount = |(%s & ~kept);\n", b->m->dialect->net, text);
+        text_add(out, "  %s below_amount;\n  assign below_amount = |({%s} & ~kept);\n", b->m->dialect->net, text);
     }
     struct signal shifted = pipeline_value(p, "shifted", v->bits, 0, 0);
     text_add(out, "  assign shifted = %s >>> %s;\n", text, by);
@@ -440,7 +491,7 @@ static void add_rounded(struct body *b, struct signal *v, struct field *offset)
     text_add(pipeline_part(p), "  assign rounded = %s + $signed({%s, round});\n", text, addend);
     pipeline_drop(p, &rounded, 0, 0);
     b->sum = pipeline_value(p, "sum", rounded.bits - 1, exact.low, exact.high);
-    text_add(pipeline_part(p), "  assign sum = rounded[%d:1];\n", rounded.bits - 1);
+    text_add(pipeline_part(p), "  assign sum = $signed(rounded[%d:1]);\n", rounded.bits - 1);
 }
 
 void add_sum(struct body *b, struct field fields[FIELDS])

@@ -10,7 +10,14 @@
 #define SEARCH_PARTS 32 /* of the longest search, of 16 bits */
 
 /* What the parts of a body take, in tenths of a nanosecond of an iCE40 UltraPlus at 16 bits (README.md). */
-enum { DELAY_LOOKUP = 90, DELAY_COMPARISON = 160, DELAY_PRODUCT = 200, DELAY_SUM = 130, DELAY_NORMALISE = 400 };
+enum {
+    DELAY_GATE = 20,
+    DELAY_LOOKUP = 90,
+    DELAY_COMPARISON = 160,
+    DELAY_PRODUCT = 200,
+    DELAY_SUM = 130,
+    DELAY_NORMALISE = 400
+};
 
 /* A number of the segment: a slice of its word in the ROM, or a constant. */
 struct field {
@@ -55,8 +62,15 @@ void add_end(struct body *b);
 int search_delays(const struct body *b, int delays[SEARCH_PARTS]);
 int add_search(struct body *b, struct diag *diag);
 
+/* Bits of its comparisons, and of its ROMs. */
+void search_sizes(const struct body *b, int *compared, int *looked_up);
+
+/* Whether the segment's number is bits of the code, so that its low bits are those of the anchors that differ. */
+bool search_gives_starts(const struct body *b);
+
 /* arithmetic.c: sets x; product; sum. Fields go into m->rom. */
 int add_fields(struct body *b, struct field fields[FIELDS], struct diag *diag);
+int multiplied_bits(const struct body *b, const struct field fields[FIELDS]); /* of slopes; 0: they are shifts */
 void add_product(struct body *b, struct field fields[FIELDS]);
 void add_sum(struct body *b, struct field fields[FIELDS]);
 

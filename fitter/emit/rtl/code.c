@@ -32,8 +32,8 @@ static void add_fold(struct body *b)
     b->mirrored = pipeline_bits(p, "mirrored", 1);
     text_add(pipeline_part(p), "  assign mirrored = side[%d];\n", side.bits - 1);
     b->code = pipeline_value(p, "distance", side.bits, 0, high);
-    signal_extend(p, &side, b->code.bits, text);
-    text_add(pipeline_part(p), "  assign distance = mirrored ? -(%s) : %s;\n", text, text);
+    text_add(pipeline_part(p), "  assign distance = $signed(({%s} ^ {%d{mirrored}}) + {%d'd0, mirrored});\n",
+             signal_extend(p, &side, b->code.bits, text), b->code.bits, b->code.bits - 1);
 }
 
 void add_code(struct body *b)
@@ -49,16 +49,20 @@ void add_code(struct body *b)
         add_fold(b);
 }
 
+/* sum, or fold_sum - sum, which is fold_sum + 1 + ~sum: one adder, and no choice between two results. */
 void add_unfolded(struct body *b)
 {
     struct pipeline *p = b->p;
-    char sum[SIGNAL_TEXT], other[SIGNAL_TEXT], mirrored[SIGNAL_TEXT];
-    struct signal image = pipeline_difference(p, "image", b->table->fold_sum, &b->sum);
-    const wide low = smaller_wide(image.low, b->sum.low);
-    const wide high = larger_wide(image.high, b->sum.high);
-    struct signal both = pipeline_value(p, "unfolded", image.bits, low, high);
-    text_add(pipeline_part(p), "  assign unfolded = %s ? %s : %s;\n", signal_use(p, &b->mirrored, mirrored),
-             signal_extend(p, &image, both.bits, other), signal_extend(p, &b->sum, both.bits, sum));
+    char sum[SIGNAL_TEXT], mirrored[SIGNAL_TEXT], constant[CONSTANT_TEXT];
+    const wide image_low = b->table->fold_sum - b->sum.high, image_high = b->table->fold_sum - b->sum.low;
+    struct signal both = pipeline_value(p, "unfolded", b->sum.bits, smaller_wide(image_low, b->sum.low),
+                                        larger_wide(image_high, b->sum.high));
+    const wide one_more = b->table->fold_sum + 1;
+    struct signal addend = pipeline_value(p, "addend", both.bits, 0, 0);
+    text_add(pipeline_part(p), "  assign addend = %s ? %s : %d'sd0;\n", signal_use(p, &b->mirrored, mirrored),
+             signed_constant(both.bits, one_more, constant), addend.bits);
+    text_add(pipeline_part(p), "  assign unfolded = $signed(({%s} ^ {%d{%s}}) + {addend});\n",
+             signal_extend(p, &b->sum, both.bits, sum), both.bits, mirrored);
     b->sum = both;
 }
 
@@ -92,7 +96,7 @@ static void add_under(struct body *b, const char *sum, int top, wide limit)
     const int k = power_of_two(-limit);
     text_add(out, "  %s under;\n  assign under = ", b->m->dialect->net);
     if (limit == 0 && top == 0)
-        text_add(out, "%s;\n", sum);
+        text_add(out, "{%s};\n", sum);
     else if (limit == 0)
         text_add(out, "%s[%d];\n", sum, top);
     else if (k >= 0)
@@ -113,11 +117,11 @@ struct signal add_saturated(struct body *b)
         add_over(b, sum, b->sum.bits - 1, y->qmax);
     if (under)
         add_under(b, sum, b->sum.bits - 1, y->qmin);
-    struct signal result = pipeline_bits(p, "y", y->bits);
+    struct signal result = pipeline_value(p, "y", y->bits, 0, 0);
     if (b->sum.bits <= y->bits)
         signal_extend(p, &b->sum, y->bits, low);
     else
-        snprintf(low, sizeof low, "%.40s[%d:0]", sum, y->bits - 1);
+        snprintf(low, sizeof low, "$signed(%.40s[%d:0])", sum, y->bits - 1);
     text_add(out, "  assign y = ");
     if (b->is_below.bits > 0)
         text_add(out, "%s ? %s : ", signal_use(p, &b->is_below, below),

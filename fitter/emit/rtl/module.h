@@ -6,6 +6,7 @@
 #include "emit/options.h"
 #include "pipeline.h"
 #include "rom.h"
+#include "rtl.h"
 
 struct module {
     const struct table *table;
@@ -16,10 +17,11 @@ struct module {
     int stages;
     bool has_ready, rom_in_file;
     struct rom rom;        /* of outputs, or of segments; no words where there is none */
-    const char *rom_name;  /* "output", "word" */
+    const char *rom_name;  /* "output", "word", "residual" */
     struct text layout;    /* what the bits of its words are */
     struct text functions; /* of the body, beside the ROM's */
     struct pipeline pipeline;
+    struct datapath datapath; /* of segments */
 };
 
 void module_free(struct module *m);

@@ -11,7 +11,7 @@ int module_of_outputs(struct module *m, struct diag *diag)
         return diag->code;
     text_add(&m->layout, "y[%d:0]%s", m->rom.width - 1, m->table->out.is_signed ? " signed" : "");
     struct signal index = pipeline_bits(p, "index", m->rom.address_bits);
-    text_add(pipeline_part(p), "  assign index = x_i;\n");
+    text_add(pipeline_part(p), "  assign index = {x_i};\n");
     if (m->stages >= 2)
         pipeline_cut(p);
     signal_use(p, &index, name);
@@ -20,6 +20,7 @@ int module_of_outputs(struct module *m, struct diag *diag)
     module_add_lookup(m, name);
     while (p->stages < m->stages)
         pipeline_cut(p);
-    text_add(pipeline_part(p), "  assign y_o = %s;\n", signal_use(p, &y, name));
+    text_add(pipeline_part(p), m->table->out.is_signed ? "  assign y_o = $signed(%s);\n" : "  assign y_o = %s;\n",
+             signal_use(p, &y, name));
     return EXIT_DONE;
 }

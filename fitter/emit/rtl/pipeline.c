@@ -151,7 +151,7 @@ const char *signed_constant(int bits, wide value, char text[CONSTANT_TEXT])
                  (uint64_t)(value < 0 ? -value : value));
         return text;
     }
-    if (value == 0) {
+    if (value == 0 && bits > 1) {
         snprintf(text, CONSTANT_TEXT, "%d'sd0", bits);
         return text;
     }

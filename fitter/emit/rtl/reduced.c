@@ -54,12 +54,12 @@ static void add_leading_zeros(struct body *b, struct signal *d)
     const struct tensor words = table_segment_codes(b->table);
     b->code = pipeline_value(p, "word_of_code", word_bits + 1, words.qmin, words.qmax);
     if (bits > word_bits) {
-        text_add(out, "  assign word_of_code = {1'b0, %s[%d:%d]};\n", from, bits - 1, bits - word_bits);
+        text_add(out, "  assign word_of_code = $signed({1'b0, %s[%d:%d]});\n", from, bits - 1, bits - word_bits);
         text_add(out, "  %s unused_field;\n  assign unused_field = ^%s[%d:0];\n", net, from, bits - word_bits - 1);
     } else if (bits < word_bits) {
-        text_add(out, "  assign word_of_code = {1'b0, %s, %d'd0};\n", from, word_bits - bits);
+        text_add(out, "  assign word_of_code = $signed({1'b0, %s, %d'd0});\n", from, word_bits - bits);
     } else {
-        text_add(out, "  assign word_of_code = {1'b0, %s};\n", from);
+        text_add(out, "  assign word_of_code = $signed({1'b0, %s});\n", from);
     }
     if (counts == 0) {
         b->octave = pipeline_value(p, "octave", 0, first, first);
@@ -67,10 +67,10 @@ static void add_leading_zeros(struct body *b, struct signal *d)
         return;
     }
     struct signal steps = pipeline_value(p, "steps", counts + 1, 0, last - first);
-    text_add(out, "  assign steps = {1'b0");
+    text_add(out, "  assign steps = $signed({1'b0");
     for (int j = counts - 1; j >= 0; j--)
         text_add(out, ", steps_%d", j);
-    text_add(out, "};\n");
+    text_add(out, "});\n");
     b->octave = pipeline_sum(p, "octave", &steps, first);
 }
 
@@ -84,32 +84,32 @@ static void add_exponent(struct body *b, struct signal *d)
     const int factor_bits = signed_bits(smaller_wide(r->factor, 0), larger_wide(r->factor, 0));
     struct signal z = pipeline_value(p, "scaled_d", factor_bits > d->bits ? factor_bits : d->bits,
                                      smaller_wide(ends[0], ends[1]), larger_wide(ends[0], ends[1]));
-    text_add(pipeline_part(p), "  assign scaled_d = %s * %s;\n", signal_use(p, d, name),
-             signed_constant(factor_bits, r->factor, literal));
+    text_add(pipeline_part(p), "  assign scaled_d = %s * %s;\n", signal_extend(p, d, z.bits, name),
+             signed_constant(z.bits, r->factor, literal));
     if (dropped > 1)
         pipeline_drop(p, &z, dropped - 2, 0);
     if (dropped > 0) {
         /* One bit more than z has, whose carry rounds. */
         struct signal half =
             pipeline_value(p, "half_z", z.bits - dropped + 1, z.low >> (dropped - 1), z.high >> (dropped - 1));
-        text_add(pipeline_part(p), "  assign half_z = scaled_d[%d:%d];\n", z.bits - 1, dropped - 1);
+        text_add(pipeline_part(p), "  assign half_z = $signed(scaled_d[%d:%d]);\n", z.bits - 1, dropped - 1);
         struct signal rounded = pipeline_sum(p, "rounded_z", &half, 1);
         pipeline_drop(p, &rounded, 0, 0);
         z = pipeline_value(p, "z", rounded.bits - 1, rounded.low >> 1, rounded.high >> 1);
-        text_add(pipeline_part(p), "  assign z = rounded_z[%d:1];\n", rounded.bits - 1);
+        text_add(pipeline_part(p), "  assign z = $signed(rounded_z[%d:1]);\n", rounded.bits - 1);
     }
     const struct tensor words = table_segment_codes(b->table);
     b->code = pipeline_value(p, "word_of_code", word_bits + 1, words.qmin, words.qmax);
     b->octave = pipeline_value(p, "octave", z.bits > word_bits ? z.bits - word_bits : 1, z.low >> word_bits,
                                z.high >> word_bits);
     if (z.bits > word_bits) {
-        text_add(pipeline_part(p), "  assign word_of_code = {1'b0, %s[%d:0]};\n", z.name, word_bits - 1);
-        text_add(pipeline_part(p), "  assign octave = %s[%d:%d];\n", z.name, z.bits - 1, word_bits);
+        text_add(pipeline_part(p), "  assign word_of_code = $signed({1'b0, %s[%d:0]});\n", z.name, word_bits - 1);
+        text_add(pipeline_part(p), "  assign octave = $signed(%s[%d:%d]);\n", z.name, z.bits - 1, word_bits);
     } else {
         struct signal whole = pipeline_value(p, "whole_z", word_bits + 1, z.low, z.high);
         text_add(pipeline_part(p), "  assign whole_z = %s;\n", signal_extend(p, &z, whole.bits, name));
-        text_add(pipeline_part(p), "  assign word_of_code = {1'b0, whole_z[%d:0]};\n", word_bits - 1);
-        text_add(pipeline_part(p), "  assign octave = whole_z[%d];\n", word_bits);
+        text_add(pipeline_part(p), "  assign word_of_code = $signed({1'b0, whole_z[%d:0]});\n", word_bits - 1);
+        text_add(pipeline_part(p), "  assign octave = $signed(whole_z[%d]);\n", word_bits);
     }
 }
 
@@ -133,8 +133,8 @@ static void add_addend(struct body *b)
     char text[SIGNAL_TEXT], other[SIGNAL_TEXT], literal[CONSTANT_TEXT];
     struct signal part =
         pipeline_value(p, "of_octave", addend_bits > b->octave.bits ? addend_bits : b->octave.bits, low, high);
-    text_add(pipeline_part(p), "  assign of_octave = %s * %s;\n", signal_use(p, &b->octave, text),
-             signed_constant(addend_bits, addend, literal));
+    text_add(pipeline_part(p), "  assign of_octave = %s * %s;\n", signal_extend(p, &b->octave, part.bits, text),
+             signed_constant(part.bits, addend, literal));
     const int bits = part.bits > b->sum.bits ? part.bits : b->sum.bits;
     struct signal added = pipeline_value(p, "added", bits, b->sum.low - high, b->sum.high - low);
     signal_extend(p, &b->sum, added.bits, text);
@@ -183,16 +183,17 @@ void add_restored(struct body *b)
     const int amount = (int)least_down;
     signal_use(p, &b->sum, text);
     struct signal twice = pipeline_value(p, "twice", b->sum.bits + 1, 2 * b->sum.low, 2 * b->sum.high);
-    text_add(pipeline_part(p), "  assign twice = {%s, 1'b0};\n", text);
+    text_add(pipeline_part(p), "  assign twice = $signed({%s, 1'b0});\n", text);
     /* The largest values are those of the smallest shift; larger shifts lead towards 0. */
     struct signal moved = pipeline_value(p, "moved", twice.bits, smaller_wide(twice.low >> amount, -1),
                                          larger_wide(twice.high >> amount, 0));
     if (r->direction != 0)
         text_add(pipeline_part(p), "  assign moved = twice >>> %s;\n", signal_use(p, &down, by));
     else
-        text_add(pipeline_part(p), "  assign moved = twice >>> %d;\n", amount);
+        text_add(pipeline_part(p), "  assign moved = twice >>> %d;\n",
+                 amount < twice.bits ? amount : twice.bits - 1); /* signs alone are left */
     struct signal rounded = pipeline_sum(p, "restored_twice", &moved, 2 * zero + 1);
     pipeline_drop(p, &rounded, 0, 0);
     b->sum = pipeline_value(p, "restored", rounded.bits - 1, rounded.low >> 1, rounded.high >> 1);
-    text_add(pipeline_part(p), "  assign restored = restored_twice[%d:1];\n", rounded.bits - 1);
+    text_add(pipeline_part(p), "  assign restored = $signed(restored_twice[%d:1]);\n", rounded.bits - 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which segment a code lies in: by its top bits, by a comparison with every start, or by one for each bit of the
- * answer. */
+/* Which segment a code lies in: its top bits themselves, or what they look up; by a comparison with every start, or by
+ * one for each bit of the answer. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -23,6 +23,67 @@ static int segment_of(const struct lines *lines, wide code)
     while (i > 0 && lines->lines[i].start > code)
         i--;
     return i;
+}
+
+/*
+ * Segments of 2^log2_width codes from the first on: the number of a code's segment is its bits from log2_width on, less
+ * `first`, the number of blocks of as many codes before the first segment. Of 2^bits segments the last may have codes
+ * of one block more, as a folded table has the mirror image of its lowest code.
+ */
+struct quotient {
+    int log2_width, bits;
+    wide first;
+    bool has_beyond;
+};
+
+static bool quotient_of(const struct body *b, struct quotient *quotient)
+{
+    const struct lines *lines = &b->lines;
+    if (lines->count == 1)
+        return false;
+    const wide width = lines->lines[1].start - lines->lines[0].start;
+    const int k = unsigned_bits(width) - 1, bits = unsigned_bits(lines->count - 1);
+    const wide first = lines->lines[0].start >> k, blocks = (b->code.high >> k) - first + 1;
+    *quotient = (struct quotient){k, bits, first, blocks > lines->count};
+    for (int i = 0; i < lines->count; i++)
+        if (lines->lines[i].start != (first + i) * ((wide)1 << k))
+            return false;
+    if ((b->code.low >> k) < first || b->code.bits < k + bits + quotient->has_beyond)
+        return false;
+    return !quotient->has_beyond ||
+           (blocks == lines->count + 1 && lines->count == 1 << bits && first % (2 * lines->count) == 0);
+}
+
+bool search_gives_starts(const struct body *b)
+{
+    struct quotient quotient;
+    return quotient_of(b, &quotient) && quotient.first % (1 << quotient.bits) == 0;
+}
+
+/* segment = code / 2^log2_width - first */
+static void add_quotient(struct body *b, const struct quotient *quotient)
+{
+    struct text *out = pipeline_part(b->p);
+    const int bits = quotient->bits, k = quotient->log2_width, used = k + bits + quotient->has_beyond;
+    const wide first = quotient->first & (((wide)1 << bits) - 1);
+    char code[SIGNAL_TEXT];
+    signal_use(b->p, &b->code, code);
+    b->segment = pipeline_bits(b->p, "segment", bits);
+    text_add(out, "  assign segment = ");
+    if (first == (wide)1 << (bits - 1)) {
+        text_add(out, bits > 1 ? "{~%s[%d]" : "~%s[%d]", code, k + bits - 1);
+        if (bits > 1)
+            text_add(out, ", %s[%d:%d]}", code, k + bits - 2, k);
+    } else {
+        text_add(out, "%s[%d:%d]", code, k + bits - 1, k);
+        if (first != 0)
+            text_add(out, " - %d'd%d", bits, (int)first);
+    }
+    if (quotient->has_beyond)
+        text_add(out, " | {%d{%s[%d]}}", bits, code, k + bits);
+    text_add(out, ";\n");
+    if (used < b->code.bits)
+        pipeline_drop(b->p, &b->code, b->code.bits - 1, used);
 }
 
 /* segment = segment_rom(code[top:k]) */
@@ -180,9 +241,9 @@ static int add_before(struct body *b, struct answer *answer, int bit, struct sig
     rom_add_function(&b->m->functions, b->m->dialect, &rom, name);
     rom_free(&rom);
     *before = pipeline_value(b->p, name, bits, b->code.low, b->code.high);
-    text_add(pipeline_part(b->p), "  assign before_%d = before_%d_rom(", bit, bit);
+    text_add(pipeline_part(b->p), "  assign before_%d = $signed(before_%d_rom(", bit, bit);
     add_upper_bits(b, answer, bit + 1);
-    text_add(pipeline_part(b->p), ");\n");
+    text_add(pipeline_part(b->p), "));\n");
     return EXIT_DONE;
 }
 
@@ -219,12 +280,15 @@ static bool is_lookup(int top_bits, int count)
 }
 
 /* What the search is done by. */
-enum search { SEARCH_NONE, SEARCH_LOOKUP, SEARCH_TREE, SEARCH_COMPARISONS };
+enum search { SEARCH_NONE, SEARCH_QUOTIENT, SEARCH_LOOKUP, SEARCH_TREE, SEARCH_COMPARISONS };
 
 static enum search search_of(const struct body *b)
 {
     if (b->lines.count == 1)
         return SEARCH_NONE;
+    struct quotient quotient;
+    if (quotient_of(b, &quotient))
+        return SEARCH_QUOTIENT;
     if (is_lookup(b->code.bits - common_zero_bits(&b->lines, b->code.bits), b->lines.count))
         return SEARCH_LOOKUP;
     return b->m->style == RTL_TREE ? SEARCH_TREE : SEARCH_COMPARISONS;
@@ -235,8 +299,8 @@ int search_delays(const struct body *b, int delays[SEARCH_PARTS])
     const enum search search = search_of(b);
     const int bits = unsigned_bits(b->lines.count - 1);
     int parts = 0;
-    if (search == SEARCH_NONE || search == SEARCH_LOOKUP) {
-        delays[0] = search == SEARCH_LOOKUP ? DELAY_LOOKUP : 0;
+    if (search != SEARCH_TREE && search != SEARCH_COMPARISONS) {
+        delays[0] = search == SEARCH_LOOKUP ? DELAY_LOOKUP : search == SEARCH_QUOTIENT ? DELAY_GATE : 0;
         return 1;
     }
     for (int bit = bits - 1; bit >= 0; bit--) {
@@ -247,10 +311,27 @@ int search_delays(const struct body *b, int delays[SEARCH_PARTS])
     return parts;
 }
 
+void search_sizes(const struct body *b, int *compared, int *looked_up)
+{
+    const enum search search = search_of(b);
+    const int segments = b->lines.count, bits = unsigned_bits(segments - 1), code_bits = b->code.bits;
+    *compared = search == SEARCH_TREE          ? bits * code_bits
+                : search == SEARCH_COMPARISONS ? (segments - 1) * code_bits
+                                               : 0;
+    *looked_up = search == SEARCH_TREE     ? ((1 << (bits - 1)) - 1) * code_bits
+                 : search == SEARCH_LOOKUP ? bits << (code_bits - common_zero_bits(&b->lines, code_bits))
+                                           : 0;
+}
+
 int add_search(struct body *b, struct diag *diag)
 {
+    struct quotient quotient;
     switch (search_of(b)) {
     case SEARCH_NONE:
+        return EXIT_DONE;
+    case SEARCH_QUOTIENT:
+        quotient_of(b, &quotient);
+        add_quotient(b, &quotient);
         return EXIT_DONE;
     case SEARCH_LOOKUP:
         return add_lookup(b, common_zero_bits(&b->lines, b->code.bits), diag);

@@ -26,7 +26,9 @@ static int delays_of(const struct body *b, int delays[PARTS])
     delays[parts++] = b->lines.count > 1 ? DELAY_LOOKUP : 0;
     delays[parts++] = DELAY_PRODUCT;
     delays[parts++] = DELAY_SUM;
-    delays[parts++] = table->has_reduction ? DELAY_NORMALISE : table->has_fold ? 2 * DELAY_SUM : DELAY_SUM / 2;
+    delays[parts++] = table->has_reduction ? DELAY_NORMALISE
+                      : table->has_fold    ? DELAY_SUM + DELAY_SUM / 2
+                                           : DELAY_SUM / 2;
     return parts;
 }
 
@@ -91,6 +93,36 @@ static void head(struct body *b, const char *what)
     text_add(part, "%s  // %s\n", part->size > 0 ? "\n" : "", what);
 }
 
+/* The longest way between two registers. */
+static int longest_way(const int delays[], const bool cuts[], int parts)
+{
+    int longest = 0, way = 0;
+    for (int k = 0; k < parts; k++) {
+        way += delays[k];
+        longest = way > longest ? way : longest;
+        way = cuts[k] ? 0 : way;
+    }
+    return longest;
+}
+
+/* What was written; parts is their number. */
+static struct datapath datapath_of(const struct body *b, const struct field fields[FIELDS], const int delays[],
+                                   const bool cuts[], int parts)
+{
+    const struct table *t = b->table;
+    const int words = parts - 4; /* behind it the product, the sum, what follows */
+    struct datapath path = {.x_bits = b->x.bits,
+                            .slope_bits = multiplied_bits(b, fields),
+                            .longest = longest_way(delays, cuts, parts),
+                            .addressed = cuts[words - 1] || cuts[words]};
+    search_sizes(b, &path.compared, &path.looked_up);
+    path.added = b->sum.bits + (t->form == PWL_BIASED ? b->product.bits : 0) +
+                 (t->form != PWL_ANCHORED && b->lines.zero != 0 ? b->x.bits : 0);
+    path.folded = t->has_fold ? b->code.bits + b->sum.bits : 0;
+    path.saturated = b->sum.high > t->out.qmax || b->sum.low < t->out.qmin ? t->out.bits : 0;
+    return path;
+}
+
 static int add_body(struct body *b, struct field fields[FIELDS], struct diag *diag)
 {
     char y[SIGNAL_TEXT];
@@ -123,10 +155,12 @@ static int add_body(struct body *b, struct field fields[FIELDS], struct diag *di
         add_unfolded(b);
     if (b->table->has_reduction)
         add_restored(b);
+    b->m->datapath = datapath_of(b, fields, delays, cuts, parts);
     struct signal result = add_saturated(b);
     while (b->p->stages < b->m->stages) /* the last, and what no part had use for */
         pipeline_cut(b->p);
-    text_add(pipeline_part(b->p), "  assign y_o = %s;\n", signal_use(b->p, &result, y));
+    text_add(pipeline_part(b->p), b->table->out.is_signed ? "  assign y_o = %s;\n" : "  assign y_o = {%s};\n",
+             signal_use(b->p, &result, y));
     return EXIT_DONE;
 }
 

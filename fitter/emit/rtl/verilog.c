@@ -14,6 +14,7 @@
 
 #include "emit/description.h"
 #include "outputs.h"
+#include "residual.h"
 #include "rtl.h"
 #include "segments.h"
 
@@ -116,6 +117,26 @@ static enum rtl_style smallest_style(const struct table *table)
     return table->segment_count < 8 ? RTL_ALIGNED : RTL_TREE;
 }
 
+/* Half of a ROM or less, where that saves more than the two adders take: by the areas of README.md 64 bits of words are
+ * a LUT, and a bit of an adder is one. */
+static int take_residual(struct module *m, struct diag *diag)
+{
+    const struct table *table = m->table;
+    struct residual r;
+    bool is_one;
+    if (residual_of(table, &m->packed, &is_one, &r, diag))
+        return diag->code;
+    if (is_one) {
+        const int64_t bits = (int64_t)field_bits(r.low, r.high) * r.entries,
+                      rom = (int64_t)table->out.bits << table->in.bits;
+        const int added = table->out.bits + (r.is_inverted ? 0 : r.index_bits);
+        if (rom - bits > 64 * (int64_t)added)
+            m->style = RTL_RESIDUAL;
+        free(r.g);
+    }
+    return EXIT_DONE;
+}
+
 int module_make(const struct table *table, const struct emit_options *options, const struct dialect *dialect,
                 struct module *m, struct diag *diag)
 {
@@ -129,18 +150,32 @@ int module_make(const struct table *table, const struct emit_options *options, c
     if (emit_table_name(table, options, &identifiers_verilog, m->name, sizeof m->name, diag) != EXIT_DONE ||
         table_pack(table, &m->packed, diag) != EXIT_DONE)
         return diag->code;
-    if (m->style == RTL_AUTO)
+    if (m->style == RTL_AUTO) {
         m->style = smallest_style(table);
-    m->rom_name = m->style == RTL_ROM ? "output" : "word";
-    return m->style == RTL_ROM ? module_of_outputs(m, diag) : module_of_segments(m, diag);
+        diag->code = EXIT_DONE;
+        if (m->style == RTL_ROM && take_residual(m, diag))
+            return diag->code;
+    }
+    switch (m->style) {
+    case RTL_ROM:
+        m->rom_name = "output";
+        return module_of_outputs(m, diag);
+    case RTL_RESIDUAL:
+        m->rom_name = "residual";
+        return module_of_residual(m, diag);
+    default:
+        m->rom_name = "word";
+        return module_of_segments(m, diag);
+    }
 }
 
-int hardware_of(const struct table *table, struct hardware *hardware, struct diag *diag)
+int hardware_of(const struct table *table, const struct rtl_options *rtl, struct hardware *hardware, struct diag *diag)
 {
-    const struct emit_options options = {.name = "module_of_table"};
+    const struct emit_options options = {.name = "module_of_table", .rtl = *rtl};
     struct module m;
     const int code = module_make(table, &options, &system_verilog, &m, diag);
-    *hardware = (struct hardware){.style = rtl_style_name(m.style), .words = m.rom.entries, .word_bits = m.rom.width};
+    *hardware = (struct hardware){
+        .style = rtl_style_name(m.style), .words = m.rom.entries, .word_bits = m.rom.width, .datapath = m.datapath};
     snprintf(hardware->fields, sizeof hardware->fields, "%s", m.layout.bytes ? m.layout.bytes : "");
     module_free(&m);
     return code;

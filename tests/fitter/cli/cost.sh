@@ -138,7 +138,39 @@ assert [r["front"] for r in rows] == [True, False, False]' $lists --cost generic
 says 0 '"cost" not in rows[0] and [r["segments"] for r in rows] == [3, 4, 8]' $lists
 expect_status 0 $lists --cost generic:cells
 expect_line '\| method +\| +generic:cells \| +segments \|.*' ../out 'explore --cost as md'
+
+# Beside a cost, a clock: what is dearer and less accurate but quicker is on the front, too. --stages is of the modules.
+fake yosys "$yosys" 'segments=$(grep -oE "[0-9]+ segments" measured.sv)
+echo "{\"design\": {\"num_cells_by_type\": {\"SB_LUT4\": $((1000 - ${segments% *}))}}}" >cells.json'
+fake nextpnr-ice40 'nextpnr-ice40 (Version 0.4)' 'stages=$(grep -oE "LATENCY = [0-9]+" measured.sv)
+segments=$(grep -oE "[0-9]+ segments" measured.sv)
+echo "{\"fmax\": {\"a\": {\"achieved\": $((10 * ${stages##* } - ${segments% *} / 4))}}}" >report.json'
+says 0 '[(r["segments"], r["cost"], r["fmax_mhz"]) for r in rows] == [(8, 992, 28), (4, 996, 29), (3, 997, 30)]
+assert all(r["front"] for r in rows)' $lists --cost ice40:lut --stages 3
+says 0 '[r["fmax_mhz"] for r in rows] == [48, 49, 50]' $lists --cost ice40:lut --stages 5
+says 0 '"fmax_mhz" not in rows[0] and [r["front"] for r in rows] == [True, False, False]' $lists --cost xc7:cells \
+    --stages 3
+lists_uniform="$lists --knots uniform --method minimax --form anchored --symmetry off,fold"
+says 0 'len(rows) == 6 and all("--knots uniform" in r["spec"] for r in rows)' ${lists_uniform/--method uniform/} \
+    --cost ice40:lut --stages 4 --rtl-style tree
+
+# emit --target-mhz takes the fewest stages that reach it.
+expect_status 0 emit s13.json --format sv --target-mhz 38 --target ice40 --rtl-style tree
+expect_line '  localparam integer LATENCY = 4;' ../out 'four stages reach 38 MHz'
+expect_line 'pwlc emit: note: --stages 4: 38 MHz on ice40, at least 38' ../err 'which is said'
+cp ../out found.sv
+expect_status 0 emit s13.json --format sv --stages 4 --rtl-style tree
+cmp ../out found.sv || fail '--target-mhz wrote another module than --stages 4'
+expect_error 3 '--target-mhz 1000: up to 24 stages reach at most 238 MHz on ice40, with --stages 24' \
+    emit s13.json --format sv --target-mhz 1000 --target ice40
+expect_error 2 '--target-mhz 30: needs --target' emit s13.json --format sv --target-mhz 30
+expect_error 2 '--target ice40: says where --target-mhz is measured' emit s13.json --format sv --target ice40
+expect_error 2 '--stages 3 with --target-mhz 30' emit s13.json --format sv --target-mhz 30 --target ice40 --stages 3
+expect_error 2 '--target-mhz needs --format sv' emit s13.json --target-mhz 30 --target ice40
+expect_error 2 '--target-mhz 0: must be MHz' emit s13.json --format sv --target-mhz 0 --target ice40
+expect_error 2 'must be ice40, ice40-dsp, ecp5 or ecp5-nodsp' emit s13.json --format sv --target-mhz 9 --target xc7
 fake yosys "$yosys" 'echo "ERROR: no such thing"; exit 1'
+expect_error 1 'yosys failed' emit s13.json --format sv --target-mhz 77 --target ecp5
 expect_error 1 'yosys failed with exit status 1; it said: ERROR: no such thing' $lists --cost generic:cells --rtl-style tree
 expect_error 1 'tanh --in s13:2^-9:0' $lists --cost generic:cells --rtl-style tree
 
@@ -189,7 +221,7 @@ PATH=$real_path
 expect_error 2 'a table is needed' cost
 expect_error 2 'one table too many' cost s8.json s8.json
 expect_error 2 'did you mean generic?' cost s8.json --target genric
-expect_error 2 'must be auto, rom, aligned, barrel or tree' cost s8.json --rtl-style fast
+expect_error 2 'must be auto, rom, aligned, barrel, tree or residual' cost s8.json --rtl-style fast
 expect_error 2 '--cost ice40: must name a figure too, ice40:lut' $lists --cost ice40
 expect_error 2 'must be bytes or instructions' $lists --cost cortex-m4:lut
 expect_error 2 'a clock is no cost' $lists --cost ice40:fmax
@@ -197,5 +229,7 @@ expect_error 2 'did you mean generic?' $lists --cost genric:cells
 expect_error 2 '--stages 25: must be' cost s8.json --stages 25
 expect_error 2 '--rtl-style tree: says which modules --cost measures; give --cost too' $lists --rtl-style tree
 expect_error 2 '--cost cortex-m4:bytes measures no module' $lists --rtl-style tree --cost cortex-m4:bytes
+expect_error 2 '--stages 3: says which modules --cost measures; give --cost too' $lists --stages 3
+expect_error 2 '--stages 3: --cost cortex-m4:bytes measures no module' $lists --stages 3 --cost cortex-m4:bytes
 
 finish

@@ -77,7 +77,7 @@ expect_status 0 list --format json && {
     json '[f for f in d["functions"] if f["name"] == "log"][0]["domain_max"] is None' ../out
     json '[f["parameters"][0]["name"] for f in d["functions"] if f["name"] == "leaky_relu"] == ["alpha"]' ../out
     json 'd["formats"]["cases"][0]["segment_bytes"] == {"absolute": 5, "biased": 7, "anchored": 5}' ../out
-    json '[m["name"] for m in d["methods"]] == ["lsq", "minimax", "uniform", "document", "lut"]' ../out
+    json '[m["name"] for m in d["methods"]] == ["lsq", "minimax", "uniform", "document", "lut", "residual"]' ../out
     json 'all(m["summary"] for m in d["methods"] + d["formats"]["emit"])' ../out
 }
 expect_status 0 list methods && if grep -q sigmoid ../out; then fail 'list methods shows functions'; fi

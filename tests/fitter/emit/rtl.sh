@@ -61,6 +61,22 @@ expect_status 0 emit sigmoid.json --format sv --rtl-style tree && holds 'a multi
 "$pwlc" fit sigmoid --in s12:2^-8 --out s12:2^-11 --knots pow2:6 -o knots.json 2>../err
 expect_status 0 emit knots.json --format sv --rtl-style tree && holds 'no comparison' bash -c "! grep -nE ' (<|>|>=) ' ../out"
 
+# Segments of 2^k codes: the number of a segment is bits of the code, an anchor bits of the number; nothing is looked up
+# for either. Anchors elsewhere: no more bits than X has.
+uniform="--method uniform --form anchored"
+"$pwlc" fit sigmoid --in s12:2^-8 --out s12:2^-11 $uniform --segments 32 --symmetry fold -o folded.json 2>../err
+expect_status 0 emit folded.json --format sv --rtl-style tree
+expect_line '  assign segment = distance\[10:6\] \| \{5\{distance\[11\]\}\};' ../out 'the bits of a code'
+expect_line '  assign blocks = distance\[6:6\] - segment\[0\];' ../out 'the bits of an anchor'
+holds 'no anchors, no search' bash -c '! grep -nE "anchor[^e]|segment_rom| (<|>|>=) " ../out'
+"$pwlc" fit gelu --in s12:2^-8 --out s12:2^-8 $uniform --segments 32 -o uniform.json 2>../err
+expect_status 0 emit uniform.json --format sv --rtl-style tree
+expect_line '  assign segment = \{~x\[11\], x\[10:7\]\};' ../out 'a sign'
+holds 'no anchors, no search' bash -c '! grep -nE "anchor[^e]|segment_rom|reached|before" ../out'
+"$pwlc" fit gelu --in s12:2^-8 --out s12:2^-8 $uniform --segments 37 -o odd.json 2>../err
+expect_status 0 show odd.json --format json && holds 'anchors of 7 bits' grep -qE 'anchor\[[0-9]+:' ../out
+expect_status 0 emit odd.json --format sv --rtl-style tree && expect_line '  logic \[6:0\] anchor;' ../out 'anchors of 7 bits'
+
 # --rom mem: the words lie beside the module, all at once or not at all, and --check reads both.
 expect_status 0 emit sigmoid.json --format sv --rom mem --name m -o files/m.sv
 holds 'the module reads m.mem' grep -qF '$readmemh("m.mem", word_rom)' files/m.sv
@@ -86,7 +102,7 @@ expect_error 2 'cannot begin a Verilog identifier' emit tanh.json --format sv --
 expect_error 2 '0 to 24' emit tanh.json --format sv --stages 25
 expect_error 2 '0 to 24' emit tanh.json --format sv --stages=-1
 expect_error 2 '0 to 24' emit tanh.json --format sv --stages 1.5
-expect_error 2 'must be auto, rom, aligned, barrel or tree' emit tanh.json --format sv --rtl-style wide
+expect_error 2 'must be auto, rom, aligned, barrel, tree or residual' emit tanh.json --format sv --rtl-style wide
 expect_error 2 'must be valid or ready' emit tanh.json --format sv --rtl-handshake none
 expect_error 2 'takes one table' emit tanh.json sigmoid.json --format sv
 expect_error 2 '--format sdc needs --clock' emit tanh.json --format sdc

@@ -90,12 +90,31 @@ FITS = (
     "tanh --in u10:2^-6:300 --out s10:2^-9 --knots pow2:5 --form anchored --rounding half_up --method minimax",
     "gelu --in s12:2^-8 --out s12:2^-8 --method uniform --form anchored",
     "gelu --in u12:2^-8:1024 --out s12:2^-8 --knots pow2:6 --form biased --method minimax",
+    "sigmoid --in s12:2^-8 --out s12:2^-11 --knots uniform --segments 32 --form anchored --symmetry fold --rounding half_up",
+    "sigmoid --in u12:2^-8:1024 --out u10:2^-10 --knots uniform --segments 48 --form anchored --symmetry fold",
+    "tanh --in s10:2^-6:-64 --out s10:2^-9 --knots uniform --segments 9 --form biased --symmetry fold --method minimax",
+    "gelu --in s11:2^-7 --out s12:2^-8 --knots uniform --segments 2 --form anchored --method minimax",
+    "gelu --in u11:2^-7:512 --out s12:2^-8 --knots uniform --segments 24 --form anchored --rounding half_even",
+    "silu --in s12:2^-7 --out s12:2^-7 --segments 12 --form anchored --rounding half_away --method minimax",
+    "silu --in u12:2^-7:1000 --out s12:2^-7 --knots pow2:7 --segments 12 --form anchored --method minimax",
 )
 
 
-def fit_tables(folder):
-    for number, words in enumerate(FITS):
-        path = folder / f"fit{number}.json"
+# Outputs that are a ramp less what is the same on both sides, with and without an adder for |d|, a last word that wraps
+# around, and ramps that are shifted.
+RESIDUALS = (
+    "gelu --in s8:2^-5 --out s8:2^-5 --method lut",
+    "gelu --in s8:2^-5 --out s8:2^-5 --method residual --max-err 1",
+    "silu --in s8:2^-5 --out s8:2^-5 --method lut",
+    "silu --in u9:2^-6:200 --out s10:2^-6:3 --method lut",
+    "gelu --in s9:2^-6:-3 --out u10:2^-7:99 --method residual --max-err 0.75",
+    "hard_swish --in s9:2^-6 --out s8:2^-4 --method residual --max-err 1.25",
+)
+
+
+def fit_tables(folder, specs, name):
+    for number, words in enumerate(specs):
+        path = folder / f"{name}{number}.json"
         status, text = call(PWLC, "fit", *words.split(), "-o", str(path))
         if status:
             tap(False, words, text)
@@ -105,8 +124,9 @@ def fit_tables(folder):
 
 def draw_modules(folder):
     paths = sorted(pathlib.Path(ROOT, "luts/tables").glob("sigmoid_s*.json"))
-    fitted = list(fit_tables(folder))
-    paths += fitted
+    fitted = list(fit_tables(folder, FITS, "fit"))
+    residuals = list(fit_tables(folder, RESIDUALS, "residual"))
+    paths += fitted + residuals
     for seed in (1, 2) if LONG else (1,):
         drawn = folder / f"tables{seed}"
         drawn.mkdir()
@@ -115,7 +135,7 @@ def draw_modules(folder):
     modules = []
     for i, path in enumerate(paths):
         bits = json.loads(path.read_text())["in"]["bits"]
-        styles = STYLES if LONG or path in fitted else (STYLES[i % 3],)
+        styles = STYLES if LONG or path in fitted else ("residual", "residual") if path in residuals else (STYLES[i % 3],)
         if bits <= 10 and (LONG or i % 4 == 0):
             styles += ("rom",)
         for style in styles:
@@ -163,6 +183,30 @@ def check_yosys(folder, modules):
     (folder / "all.ys").write_text(script + "hierarchy -check\nproc\ncheck -assert\n")
     status, text = call("yosys", "-q", "-s", "all.ys", cwd=folder)
     tap(status == 0 and "Warning" not in text, f"yosys: {len(modules)} modules", text)
+
+
+SLANG = ("width-trunc width-expand sign-conversion arith-op-mismatch bitwise-op-mismatch comparison-mismatch sign-compare "
+         "vector-overflow").split()
+
+
+def check_slang(folder, modules):
+    """Where PyPI's pyslang is: no operand, target or literal of another width or sign."""
+    try:
+        from pyslang.driver import Driver
+    except ImportError:
+        print("# slang: pyslang is not installed", flush=True)
+        return
+    bad = []
+    for module in modules:
+        driver = Driver()
+        driver.addStandardArgs()
+        driver.parseCommandLine(" ".join(["slang"] + [f"-W{name}" for name in SLANG] + [str(folder / (module.name + ".sv"))]))
+        driver.processOptions()
+        driver.parseAllSources()
+        found = [str(found.code) for found in driver.createCompilation().getAllDiagnostics()]
+        if found:
+            bad.append(f"{module.label}: {found}")
+    tap(not bad, f"slang: {len(modules)} modules", "\n".join(bad))
 
 
 TOP = """
@@ -362,6 +406,7 @@ def main():
         tap(not errors and len(modules) > 100, f"{len(modules)} modules are emitted", "\n".join(errors))
         if not errors:
             check_yosys(folder, modules)
+            check_slang(folder, modules)
             check_verilator(folder, modules)
             check_faults(folder)
             check_icarus(folder, modules)

@@ -20,7 +20,7 @@ static double hair(double error)
 
 struct counts {
     int drawn, unusable, without_table, claimed, bounded, of_form[3][4], one_shift, terms, knots, monotone, continuous,
-        fixed, weighted, folded, fewest, offset_types, multiples,
+        fixed, weighted, folded, fewest, powers, offset_types, multiples,
         unclaimed; /* of tables for which a search is complete but for seldom ones */
 };
 
@@ -112,8 +112,20 @@ static void check_claims(const struct tiny *tiny, const struct every_spec *every
     }
 }
 
-/* A table of the fewest segments for an error: of one segment less none keeps to it, nor of fewer equal parts. The grid
- * of tied segments is that of their number, and says nothing of others. */
+/* The codes of each of the segments before the last where these have the same, and a power of two; else 0. */
+static int64_t power_width(const struct table *table)
+{
+    const struct segment *s = table->segments;
+    const int64_t width = table->segment_count > 1 ? s[1].start - s[0].start : 0;
+    for (int i = 1; i < table->segment_count; i++)
+        if (s[i].start - s[i - 1].start != width)
+            return 0;
+    return (width & (width - 1)) == 0 ? width : 0;
+}
+
+/* A table of the fewest segments for an error: of one segment less none keeps to it, nor of fewer equal parts, all of
+ * them or, where theirs is one, those whose width is a power of two. The grid of tied segments is that of their number,
+ * and says nothing of others. */
 static void check_fewest(const struct tiny *tiny, const struct table *table)
 {
     const struct constraints *constraints = &tiny->spec.constraints;
@@ -121,7 +133,12 @@ static void check_fewest(const struct tiny *tiny, const struct table *table)
                free_grid = constraints->knots == KNOTS_POW2 && !constraints->index_bits;
     if (constraints_tie(constraints) && (uniform || free_grid))
         return;
+    const int64_t width = uniform ? power_width(table) : 0;
     for (int m = uniform ? 1 : table->segment_count - 1; m > 0 && m < table->segment_count; m++) {
+        const int64_t wider = width * table->segment_count / m;
+        if (width > 0 && (wider * m != width * table->segment_count || (wider & (wider - 1)) != 0))
+            continue;
+        counts.powers += width > 0;
         struct every_spec every = tiny_every(tiny, uniform ? m : table->segment_count);
         every.squares = false;
         every.segments = m;
@@ -398,6 +415,7 @@ START_TEST(every_kind_of_claim_was_checked)
                          counts.fixed,     counts.folded, counts.weighted, counts.fewest};
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
         ck_assert_int_ge(kinds[kind], drawn / 40);
+    ck_assert_int_ge(counts.powers, drawn / 400);
     ck_assert_int_le(counts.unclaimed, drawn / 400);
     ck_assert_int_ge(counts.without_table, drawn / 200);
     ck_assert_int_le(counts.unusable, drawn / 8);
