@@ -231,6 +231,23 @@ def batch(count, length):
     return ids, keep
 
 
+@test("the bias takes up what rounding of weights changes on average")
+def _():
+    for kind, shape, groups in (("linear", (6, 9), 1), ("convolution", (6, 3, 1), 2)):
+        own = np.random.default_rng(7)
+        weights, x = own.normal(0, 1, shape), own.normal(5, 1, (40, 9) if kind == "linear" else (40, 6, 1))
+        fields = {} if kind == "linear" else {"stride": [1], "padding": [0], "dilation": [1], "groups": groups}
+        op = Op(kind, ("x",), "y", ("batch", 6) if kind == "linear" else ("batch", 6, 1), fields=fields,
+                arrays={"weights": weights, "bias": np.zeros(6)})
+        network = FloatNetwork([Input("x", ("batch", *x.shape[1:]), "real")], ["y"], [op])
+        ranges = Ranges(network)
+        exact = ranges.observe(x)[0].reshape(40, 6)
+        made = quantise(network, ranges, Widths.all(16))
+        steps = [made.edges[name].type.scale / 2 for name in ("x", "y")]
+        mean = np.abs((made.real(x).reshape(40, 6) - exact).mean(0))
+        assert (mean <= 1.01 * (steps[1] + steps[0] * (1 + np.abs(weights).sum(1)))).all(), mean
+
+
 @test("an encoder by integers alone stays near its real numbers, at every width")
 def _():
     from pwl.network import without_scales

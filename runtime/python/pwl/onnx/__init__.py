@@ -24,8 +24,10 @@ except ImportError as _error:
 
 from .convert import convert, fit, replace, to_model
 from .expressions import Place
+from .network import quantize
 from .places import find
 from .report import Loss, Report, Stay, Use, report
 from .row_places import RowPlace
 
-__all__ = ["Loss", "Place", "Report", "RowPlace", "Stay", "Use", "convert", "find", "fit", "replace", "report", "to_model"]
+__all__ = ["Loss", "Place", "Report", "RowPlace", "Stay", "Use", "convert", "find", "fit", "quantize", "replace", "report",
+           "to_model"]

@@ -22,7 +22,7 @@ from .places import AnyPlace, Computed, find
 from .row_integers import add_operator, add_row_quantisers
 from .row_places import RowPlace
 
-__all__ = ["convert", "fit", "load_model", "replace", "run", "to_model"]
+__all__ = ["Batch", "Model", "convert", "fit", "load_model", "replace", "run", "to_model"]
 
 SEGMENTS = {8: 16, 16: 64}  # where neither segments nor max_err is given, of tables of up to so many bits
 OLDEST = 13                 # opset: Gather, Clip and comparisons of integers as lookup.py takes them
@@ -34,7 +34,7 @@ Model = Union[onnx.ModelProto, bytes, str, "os.PathLike[str]"]
 Batch = Any                 # an array, a tuple of arrays, or a dict of arrays by the names of the model's inputs
 
 
-def load_model(model: Model) -> onnx.ModelProto:
+def load_model(model: Model, oldest: int = OLDEST) -> onnx.ModelProto:
     """A copy of a model, from a file, from bytes or from onnx, with its functions put in where they are called, and the
     branches that it always takes."""
     if isinstance(model, onnx.ModelProto):
@@ -59,9 +59,9 @@ def load_model(model: Model) -> onnx.ModelProto:
     if made.functions:
         made = inliner.inline_local_functions(made)
     enter_branches(made.graph)
-    if _opset(made) < OLDEST:
-        raise Error(f"the model is of opset {_opset(made)}, and {OLDEST} is the oldest that will do: "
-                    f"onnx.version_converter.convert_version(model, {OLDEST}) makes one of it")
+    if _opset(made) < oldest:
+        raise Error(f"the model is of opset {_opset(made)}, and {oldest} is the oldest that will do: "
+                    f"onnx.version_converter.convert_version(model, {oldest}) makes one of it")
     return made
 
 

@@ -20,7 +20,7 @@ from .. import functions
 from ..codes import Array
 from ..functions import Values, elu, erf, gelu, gelu_tanh, hard_sigmoid, sigmoid, softplus
 
-__all__ = ["FUNCTIONS", "Graph", "Place", "find_activations"]
+__all__ = ["FUNCTIONS", "OPERATORS", "POINTS", "Graph", "Place", "find_activations", "name_of"]
 
 POINTS = np.linspace(-12.1, 11.9, 241)  # no point at a corner of the hard functions
 TOLERANCE = 1e-5                        # times 1 + |x|
@@ -162,7 +162,7 @@ class Graph:
 KNOWN: Mapping[str, Array] = {name: of(POINTS) for name, of in FUNCTIONS.items()}
 
 
-def _named(values: Array) -> Optional[tuple[str, dict[str, float]]]:
+def name_of(values: Array) -> Optional[tuple[str, dict[str, float]]]:
     """The function of the list, and its parameters, that has these values at POINTS."""
     def close(to: Array) -> bool:
         return bool((np.abs(values - to) <= TOLERANCE * (1 + np.abs(POINTS))).all())
@@ -183,7 +183,7 @@ def _place(graph: Graph, seed: int) -> Optional[Place]:
             found = graph.between(x, root)
             if found is None or seed not in found[1]:
                 continue
-            named = _named(found[0])
+            named = name_of(found[0])
             if named:
                 return Place(graph.nodes[root].output[0], x, *named, found[1])
     node = graph.nodes[seed]

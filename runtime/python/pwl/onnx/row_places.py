@@ -19,12 +19,13 @@ from onnx import helper, numpy_helper
 from ..codes import Array
 from .expressions import Graph
 
-__all__ = ["RowPlace", "find_rows"]
+__all__ = ["NORMS", "RowPlace", "Rows", "find_rows"]
 
 SOFTMAX = {"Softmax": "softmax", "LogSoftmax": "logsoftmax"}
 NORMS = {"LayerNormalization": "layernorm", "RMSNormalization": "rmsnorm"}
 TOLERANCE = 1e-6  # of a spelled norm, times 1 + |y|: constants are rounded to float32 alone
 LARGEST_EPS = 0.1
+FARTHEST = 6  # from the first mean of a spelled norm to its square root
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +74,7 @@ def normalised(x: Array, is_layer: bool, eps: float) -> Array:
         return np.asarray(np.nan_to_num(x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps)))
 
 
-class _Rows(Graph):
+class Rows(Graph):
     """A graph with its constants of one element a channel, and the channels of its tensors."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
@@ -178,6 +179,19 @@ class _Rows(Graph):
             return None
         return (y, tuple(sorted(used)), single) if y.shape == rows.shape and np.isfinite(y).all() else None
 
+    def behind(self, mean: int) -> Optional[RowPlace]:
+        """The norm that a mean over the last axis is the first node of, or all but that."""
+        found, new = {mean}, [mean]
+        for _ in range(FARTHEST):
+            new = [k for at in new for k in self.takers.get(self.nodes[at].output[0], []) if k not in found and (
+                self.elementwise(k) or self.is_mean(k) or self.nodes[k].op_type == "Cast")]
+            found.update(new)
+        for seed in sorted(found):
+            place = self.spelled(seed) if self.nodes[seed].op_type in ("Sqrt", "Pow") else None
+            if place is not None and mean in place.nodes:
+                return place
+        return None
+
     def spelled(self, seed: int) -> Optional[RowPlace]:
         """The norm with the most nodes that a square root is part of."""
         for root in self.below(seed):
@@ -217,7 +231,7 @@ def _solved(rows: Array, y: Array, constants: list[float]) -> Optional[RowPlace]
 
 def find_rows(graph: onnx.GraphProto) -> list[RowPlace]:
     """The softmaxes and norms of a graph whose shapes were inferred, in its order."""
-    of = _Rows(graph)
+    of = Rows(graph)
     places: list[RowPlace] = []
     taken: set[int] = set()
     for k, node in enumerate(of.nodes):

@@ -18,9 +18,10 @@ from ..codes import Array
 from ..errors import Error
 from ..network.floats import FloatNetwork, Input, Op, without_scales
 from ..network.kinds import Shape
+from ..network.masks import Case, Mask, drawn, recognised
 from . import functions
 
-__all__ = ["MASKED", "RESHAPES", "SAME", "SPLITS", "Handler", "Mask", "Pending", "Reader", "Result"]
+__all__ = ["RESHAPES", "SAME", "SPLITS", "Handler", "Pending", "Reader", "Result"]
 
 aten = torch.ops.aten
 SAME = {aten.dropout.default, aten.contiguous.default, aten.clone.default, aten.alias.default, aten.detach.default,
@@ -39,8 +40,6 @@ SCALES: dict[Any, Callable[[float], float]] = {
     **dict.fromkeys((aten.div.Tensor, aten.div_.Tensor), lambda divisor: 1 / divisor),
     aten.neg.default: lambda _: -1.0,
 }
-MASKED = -1e4  # what is added to a score that takes no part is this or less
-DRAWN_SIZES = ((2, 3), (3, 7), (2, 16))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,14 +62,6 @@ class Pending:
 
 
 Result = Union[str, Pending]
-
-
-@dataclasses.dataclass(frozen=True)
-class Mask:
-    """What was recognised: the input of 0 and 1, if any, and whether each row sees no place behind its own."""
-
-    input: Optional[str]
-    causal: bool
 
 
 class Reader:
@@ -189,54 +180,25 @@ class Reader:
     def is_constant(self, value: Any) -> bool:
         return not isinstance(value, fx.Node) or (value not in self.real and not self.depends[value])
 
-    def drawn(self, names: frozenset[str]) -> list[tuple[dict[str, int], dict[str, torch.Tensor]]]:
-        """Inputs of 0 and 1 of several sizes, the first place of each row 1."""
-        generator, cases = torch.Generator().manual_seed(1), []
-        for numbers in DRAWN_SIZES:
-            sizes = {name: min(number, self.longest[name]) for name, number in
-                     zip(self.longest, numbers + (numbers[-1],) * len(self.longest))}
-            inputs = {}
-            for name in sorted(names):
-                shape = self.shape(self.user_inputs[name])
-                mask = torch.randint(0, 2, [sizes[one] if isinstance(one, str) else one for one in shape], generator=generator)
-                mask[..., 0] = 1
-                inputs[name] = mask.to(self.user_inputs[name].meta["val"].dtype)
-            cases.append((sizes, inputs))
-        return cases
+    def drawn(self, names: frozenset[str]) -> list[tuple[Case, dict[str, torch.Tensor]]]:
+        """Drawn inputs of 0 and 1, and these as the model takes them."""
+        cases = drawn({name: self.shape(self.user_inputs[name]) for name in names}, self.longest)
+        return [(case, {name: torch.from_numpy(x).to(self.user_inputs[name].meta["val"].dtype) for name, x in case.inputs.items()})
+                for case in cases]
 
     def recognise(self, node: fx.Node, mask: Any, inverted: bool = False) -> Mask:
         """The mask of a softmax, as keep[..., row, place]."""
         if self.is_constant(mask) and not isinstance(mask, fx.Node):
             raise self.refuse(node, "a mask of a number")
         names = self.depends[mask]
-        candidates = [Mask(name, causal) for name in [None, *sorted(names)] for causal in (False, True)]
-        for sizes, inputs in self.drawn(names):
-            value = self.evaluate(mask, inputs, sizes)
-            keep = (~value if inverted else value) if value.dtype == torch.bool else value > MASKED
-            if value.dtype != torch.bool and bool((keep & (value != 0)).any()):
-                raise self.refuse(node, "a mask that adds other numbers than 0 and -inf")
-            candidates = [one for one in candidates if self._is(one, keep, inputs)]
-        if not candidates:
-            raise self.refuse(node, "a mask that is neither padding by an input of 0 and 1, nor causal, nor both")
-        if candidates[0].input is not None:
-            self.roles[candidates[0].input] = "mask"
-        return candidates[0]
-
-    def _is(self, mask: Mask, keep: torch.Tensor, inputs: Mapping[str, torch.Tensor]) -> bool:
-        shape, wanted = keep.shape, torch.ones(1, dtype=torch.bool)
-        if mask.input is not None:
-            if len(shape) < 2 or len(self.shape(self.user_inputs[mask.input])) != 2:
-                return False
-            padding = inputs[mask.input] != 0
-            wanted = padding.reshape(padding.shape[0], *[1] * (len(shape) - 2), padding.shape[1])
-        if mask.causal:
-            if len(shape) < 2:
-                return False
-            wanted = wanted & torch.ones(shape[-2:], dtype=torch.bool).tril()
+        cases = [(case, np.asarray(self.evaluate(mask, inputs, case.sizes).numpy())) for case, inputs in self.drawn(names)]
         try:
-            return bool((keep == wanted).all()) and (keep | wanted).shape == shape
-        except RuntimeError:
-            return False
+            found = recognised({name: self.shape(self.user_inputs[name]) for name in names}, cases, inverted)
+        except Error as error:
+            raise self.refuse(node, str(error)) from None
+        if found.input is not None:
+            self.roles[found.input] = "mask"
+        return found
 
     def is_mask_of(self, node: fx.Node, values: Callable[[torch.Tensor], torch.Tensor]) -> Optional[str]:
         """The input of 0 and 1 of which a node computes values(input), over drawn inputs; None where there is none."""
@@ -244,7 +206,7 @@ class Reader:
         for name in sorted(names):
             try:
                 if all(torch.equal(torch.broadcast_to(values(inputs[name].double()), found.shape), found.double())
-                       for sizes, inputs in self.drawn(names) for found in [self.evaluate(node, inputs, sizes)]):
+                       for case, inputs in self.drawn(names) for found in [self.evaluate(node, inputs, case.sizes)]):
                     self.roles[name] = "mask"
                     return name
             except RuntimeError:

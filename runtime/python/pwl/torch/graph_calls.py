@@ -13,8 +13,9 @@ import torch
 from torch import fx
 
 from ..network.floats import FloatNetwork
+from ..network.masks import MASKED, Mask
 from .attention import CALLS as ATTENTION
-from .graph import MASKED, RESHAPES, SAME, SPLITS, Handler, Mask, Pending, Reader, Result
+from .graph import RESHAPES, SAME, SPLITS, Handler, Pending, Reader, Result
 from .graph_recurrent import last_states, recurrent
 
 __all__ = ["read"]

@@ -5,19 +5,18 @@ from __future__ import annotations
 import inspect
 from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
-import numpy as np
 import torch
 from torch import nn
 
 from ..codes import Array
 from ..errors import Error
-from ..network import FloatNetwork, Network, Ranges, Widths, cheapest, quantise
+from ..network import FloatNetwork, Network, Ranges, Widths
+from ..network.batches import Arrays, axes_of, check_batch, in_widths, longest_of, observed
 from .graph_calls import read
 
 __all__ = ["quantize", "real_network"]
 
 Batch = Union[torch.Tensor, Sequence[Any], Mapping[str, Any]]
-AGREES = 1e-3  # of the largest output: how far a network of real numbers may be from the model that it was read from
 
 
 def _bound(model: nn.Module, batch: Batch) -> dict[str, torch.Tensor]:
@@ -31,26 +30,12 @@ def _bound(model: nn.Module, batch: Batch) -> dict[str, torch.Tensor]:
             raise Error(f"{name}: {type(value).__name__}; a batch is a tensor, a sequence of tensors or a mapping of them")
         if value is not None:
             found[name] = value.detach()
-    if not found or any(value.numel() == 0 for value in found.values()):
-        raise Error("a batch of no numbers")
+    check_batch(_arrays(found))
     return found
 
 
-def _sizes(batches: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, tuple[Union[str, int], ...]]:
-    """The axes of each input: the first is the batch, one whose length differs between batches has a name too, and axes whose
-    lengths are the same in every batch share it."""
-    names: dict[tuple[int, ...], str] = {}
-    found = {}
-    for name, first in batches[0].items():
-        axes: list[Union[str, int]] = ["batch"]
-        for axis in range(1, first.dim()):
-            lengths = tuple(batch[name].shape[axis] for batch in batches)
-            if len(set(lengths)) == 1:
-                axes.append(lengths[0])
-            else:
-                axes.append(names.setdefault(lengths, "length" if not names else f"length{len(names) + 1}"))
-        found[name] = tuple(axes)
-    return found
+def _arrays(batch: Mapping[str, torch.Tensor]) -> dict[str, Array]:
+    return {name: x.numpy() for name, x in batch.items()}
 
 
 def _exported(model: nn.Module, batch: Mapping[str, torch.Tensor], sizes: Mapping[str, Sequence[Union[str, int]]]) -> Any:
@@ -81,25 +66,16 @@ def real_network(model: nn.Module, batches: Iterable[Batch], *, sizes: Optional[
     bound = [_bound(model, batch) for batch in batches]
     if not bound:
         raise Error("no batches: at least one is needed, for ranges")
-    axes = dict(sizes) if sizes is not None else _sizes(bound)
-    most: dict[str, int] = {}
-    for batch in bound:
-        for name, of in axes.items():
-            for size, given in zip(of, batch[name].shape):
-                if isinstance(size, str):
-                    most[size] = max(most.get(size, 0), given, 2)
-    most.update(longest or {})
+    arrays = [_arrays(batch) for batch in bound]
+    axes = dict(sizes) if sizes is not None else axes_of(arrays)
+    most = longest_of(arrays, axes, longest)
     network = read(_exported(model, bound[0], axes), axes, most)
-    ranges = Ranges(network)
-    ranges.sizes.update(most)
-    for batch in bound:
-        found = ranges.observe(*(batch[one.name].numpy() for one in network.inputs))
+
+    def computed(batch: Arrays) -> list[Array]:
         with torch.no_grad():
-            wanted = _outputs(model(**batch))
-        for k, (y, exact) in enumerate(zip(found, wanted)):
-            if y.shape != exact.shape or np.abs(y - exact).max() > AGREES * max(np.abs(exact).max(), 1e-30):
-                raise Error(f"output {k}: what was read from the model gives {y.ravel()[:3]}, the model {exact.ravel()[:3]}")
-    return network, ranges
+            return _outputs(model(**{name: torch.from_numpy(x) for name, x in batch.items()}))
+
+    return network, observed(network, arrays, most, computed)
 
 
 def quantize(model: nn.Module, batches: Iterable[Batch], widths: Union[Widths, str, None] = None, *,
@@ -117,10 +93,4 @@ def quantize(model: nn.Module, batches: Iterable[Batch], widths: Union[Widths, s
     """
     batches = list(batches)
     network, ranges = real_network(model, batches, sizes=sizes, longest=longest)
-    if (widths == "auto") != (loss is not None) or (isinstance(widths, str) and widths != "auto"):
-        raise Error(f"widths: {widths!r}, loss: {loss!r}; must be a Widths, or \"auto\" with a loss")
-    if loss is None:
-        assert not isinstance(widths, str)
-        return quantise(network, ranges, widths)
-    bound = [_bound(model, batch) for batch in batches]
-    return cheapest(network, ranges, [[batch[one.name].numpy() for one in network.inputs] for batch in bound], loss)
+    return in_widths(network, ranges, [_arrays(_bound(model, batch)) for batch in batches], widths, loss)
