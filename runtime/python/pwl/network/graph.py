@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
@@ -27,7 +28,7 @@ __all__ = ["Network", "load"]
 
 MOST_BYTES = 256 << 20
 LARGEST_SIZE = 65536
-SIDE = ("bits", "signed", "scale", "zero_point", "qmin", "qmax")
+LARGEST_EDGE = (1 << 31) - 1  # codes, for the longest sizes
 
 
 class Network:
@@ -78,6 +79,8 @@ class Network:
             for size in edge.shape:
                 if not (self._is_size(size) if isinstance(size, str) else type(size) is int and size >= 1):
                     raise Error(f"edge {edge.name}: a size of {shown(size)}, must be a number or a product of {', '.join(self.sizes)}")
+            if math.prod(sizes_of(edge.shape, self.sizes)) > LARGEST_EDGE:
+                raise Error(f"edge {edge.name}: {_shape_text(edge.shape)} has more than {LARGEST_EDGE} codes")
         told = {size for name in self.inputs for size in self._edge(name, "inputs").shape}
         for size in told:
             if isinstance(size, str) and size not in self.sizes and not self.is_body:
@@ -92,6 +95,9 @@ class Network:
             except Error as error:
                 raise Error(f"node {k}, {node.name or node.output}, {node.kind}: {error}") from None
             known.add(node.output)
+        for name in self.edges:
+            if name not in known:
+                raise Error(f"edge {name}: no node writes it, and it is no input")
         for name in self.outputs:
             if name not in known:
                 raise Error(f"outputs: {name}, which no node writes")
@@ -233,7 +239,7 @@ def _read_operator(value: Any) -> Operator:
 
 def _read_node(fields: Fields, arrays: Mapping[str, Array], prefix: str, sizes: Mapping[str, int]) -> Node:
     name = fields.get("kind")
-    if name not in KINDS:
+    if not isinstance(name, str) or name not in KINDS:
         raise Error(f"{fields.name('kind')}: {shown(name)}, must be one of {', '.join(KINDS)}")
     kind = KINDS[name]
     fields.only({"kind", "name", "inputs", "output", "operator", "body", *kind.fields})

@@ -145,6 +145,11 @@ class Constant(Kind):
         return np.asarray(node.arrays["codes"][part].astype(sides.output.type.dtype))
 
 
+def _check_zero(side: Type) -> None:
+    if not side.qmin <= side.zero_point <= side.qmax:
+        raise Error(f"zero point {side.zero_point}: must be a code, {side.qmin} to {side.qmax}")
+
+
 def _check_codes(codes: Array, side: Type) -> None:
     if codes.size and not side.qmin <= codes.min() <= codes.max() <= side.qmax:
         raise Error(f"codes from {codes.min()} to {codes.max()}: must be from {side.qmin} to {side.qmax}")
@@ -200,6 +205,8 @@ class Convolution(Kind):
                 raise Error(f"{name}: {f[name]}, must be {places} integers from {least}")
         if not (f["groups"] >= 1 and len(weights) % f["groups"] == 0 and x.shape[1] == weights.shape[1] * f["groups"]):
             raise Error(f"groups: {f['groups']}, of {x.shape[1]} channels and weights of {weights.shape}")
+        if any(f["padding"]):
+            _check_zero(x.type)
         found = [(size + 2 * pad - step * (kernel - 1) - 1) // stride + 1 for size, pad, step, kernel, stride in zip(
             sizes_of(x.shape[2:], longest), f["padding"], f["dilation"], weights.shape[2:], f["stride"])]
         if (x.shape[0], len(weights), *found) != (y.shape[0], *sizes_of(y.shape[1:], longest)) or min(found) < 1:
@@ -368,10 +375,17 @@ class Operate(Kind):
         for own, edge in pairs:
             if (own.bits, own.signed, own.zero_point, own.scale) != (edge.bits, edge.signed, edge.zero_point, edge.scale):
                 raise Error(f"an operator from {operator.input} to {operator.output} between edges of {x.type} and {y.type}")
+        if not y.type.qmin <= operator.output.qmin <= operator.output.qmax <= y.type.qmax:
+            raise Error(f"codes from {operator.output.qmin} to {operator.output.qmax}: the output has {y.type.qmin} to {y.type.qmax}")
+        shapes = [sizes_of(edge.shape, longest) for edge in (sides.inputs if second is not None else (x,))]
+        if np.broadcast_shapes(*shapes) != sizes_of(y.shape, longest):
+            raise Error(f"inputs of shapes {shapes}: the output has {y.shape}")
         if isinstance(operator, RowOperator):
-            operator.check(sizes_of(x.shape, longest), len(sides.inputs) > 1, bool(node.fields["causal"]), 0)
-        elif node.fields["causal"]:
-            raise Error("causal: of softmax alone")
+            operator.check(shapes[0], len(sides.inputs) > 1, bool(node.fields["causal"]), 0)
+            if len(sides.inputs) > 1 and sides.inputs[1].shape != (x.shape[0], x.shape[-1]):
+                raise Error(f"a mask of shape {sides.inputs[1].shape}: must be {(x.shape[0], x.shape[-1])}")
+        elif node.fields["causal"] or (second is None and len(sides.inputs) > 1):
+            raise Error("causal, a mask: of softmax alone")
 
     @staticmethod
     def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
@@ -466,6 +480,7 @@ class Loop(Kind):
             if edge.shape[axis] != sides.inputs[0].shape[axis]:
                 raise Error(f"inputs and output have {sides.inputs[0].shape[axis]} and {edge.shape[axis]} places")
         for before, after in zip(given[count:], made[1:]):
+            _check_zero(before.type)
             if (before.type, before.shape) != (after.type, after.shape):
                 raise Error(f"a state of {before.type} and {before.shape}, which comes out as {after.type} and {after.shape}")
 
