@@ -111,7 +111,7 @@ static void test_tables(void)
                                                &weights,
                                                {y, 32, PWL_QGEMM_S8, 0, n_x, NULL},
                                                NULL,
-                                               {y + 32, 16, kind_y->type, 0, 0},
+                                               {y + 32, 16, kind_y->type, 0, 0, NULL, 0},
                                                &as};
             pwl_qgemm_codes codes;
             if (pwl_qgemm_host_codes(&product, &codes) != PWL_QGEMM_OK)
@@ -152,10 +152,10 @@ static void test_plain(void)
     product.y.stride = 18;
     narrow = pwl_qgemm_narrow_of(&product, &no_activation, &none);
     copied &= !narrow.copied && narrow.paired;
-    product.y = (pwl_qgemm_output){y + 1, 16, PWL_QGEMM_S8, 0, 0};
+    product.y = (pwl_qgemm_output){y + 1, 16, PWL_QGEMM_S8, 0, 0, NULL, 0};
     narrow = pwl_qgemm_narrow_of(&product, &no_activation, &none);
     copied &= !narrow.copied && !narrow.paired;
-    product.y = (pwl_qgemm_output){y + 4, 16, PWL_QGEMM_S32, 0, 0};
+    product.y = (pwl_qgemm_output){y + 4, 16, PWL_QGEMM_S32, 0, 0, NULL, 0};
     narrow = pwl_qgemm_narrow_of(&product, &no_activation, &none);
     copied &= !narrow.copied && !narrow.paired && narrow.way == PWL_QGEMM_SUMS;
     tap(copied, "rows of Y are aligned to 16 bytes, or two elements, or neither");
