@@ -407,10 +407,11 @@ HOSTILE = [
     (("nodes", 0, "kind"), "constant", "the array 0.codes is missing"), (("nodes", 0, "inputs"), ["words"], "which nothing before it writes"),
     (("nodes", 0, "output"), "keep", "written already"), (("nodes", 0, "output"), "nowhere", "which is no edge"),
     (("nodes", 2, "operator", "shift"), 63, "shift: 63"), (("nodes", 2, "causal"), 1, "causal: of softmax alone"),
-    (("nodes", 2, "operator", "out", "scale"), "0.5", "between edges"), (("nodes", 2, "extra"), 1, "unknown field"),
+    (("nodes", 2, "operator", "out", "scale"), "0.5", "between edges"),
+    (("edges", 4, "shape"), ["batch", "length", 8], "the output has"), (("edges", 4, "type", "qmax"), 5, "codes from"), (("nodes", 2, "extra"), 1, "unknown field"),
     (("nodes", 0, "kind"), {"a": 1}, "must be one of gather"), (("edges", 1, "shape"), [1 << 31], "codes"),
     (("nodes", 0, "kind"), [], "must be one of gather"), (("arrays", "sha256"), "0" * 64, "not that of"), (("arrays", "file"), "../other.safetensors", "beside it"),
-    (("sizes", "length"), 65536, "codes of shape (1, 12, 16)"), (("nodes", 5, "order"), [0, 1, 2, 3], "unknown field"),
+    (("sizes", "length"), 4096, "codes of shape (1, 12, 16)"), (("nodes", 5, "order"), [0, 1, 2, 3], "unknown field"),
 ]
 
 

@@ -384,8 +384,10 @@ class Operate(Kind):
             operator.check(shapes[0], len(sides.inputs) > 1, bool(node.fields["causal"]), 0)
             if len(sides.inputs) > 1 and sides.inputs[1].shape != (x.shape[0], x.shape[-1]):
                 raise Error(f"a mask of shape {sides.inputs[1].shape}: must be {(x.shape[0], x.shape[-1])}")
-        elif node.fields["causal"] or (second is None and len(sides.inputs) > 1):
-            raise Error("causal, a mask: of softmax alone")
+        elif node.fields["causal"]:
+            raise Error("causal: of softmax alone")
+        elif second is None and len(sides.inputs) > 1:
+            raise Error(f"reads {len(sides.inputs)} edges; a table and requantise read one")
 
     @staticmethod
     def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
