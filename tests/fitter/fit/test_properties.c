@@ -229,9 +229,9 @@ START_TEST(random_fits_covered_everything)
     for (int k = 0; k < REFERENCE_FUNCTIONS; k++)
         ck_assert_msg(tally.functions[k] >= specs() / 50, "%s: %d tables", reference_functions[k].name,
                       tally.functions[k]);
-    for (int m = 0; m < METHOD_COUNT; m++)
-        ck_assert_msg(tally.methods[m] >= specs() / 200, "%s: %d tables", method_name((enum method)m),
-                      tally.methods[m]);
+    for (int m = 0; m < METHOD_COUNT; m++) /* residual is of functions with a straight part: residual.sh draws it */
+        ck_assert_msg(m == METHOD_RESIDUAL || tally.methods[m] >= specs() / 200, "%s: %d tables",
+                      method_name((enum method)m), tally.methods[m]);
     ck_assert_int_ge(tally.zero_outside_x, specs() / 10);
     ck_assert_int_ge(tally.zero_outside_y, specs() / 10);
     ck_assert_int_ge(tally.arbitrary_scales, specs() / 5);
