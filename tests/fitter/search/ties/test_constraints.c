@@ -271,16 +271,15 @@ static void check_max_err(struct small *small)
     const bool of_powers = table.segment_count != fewest && is_fewest_of_powers(small, &table, max_err);
     ck_assert_msg(table.segment_count == fewest || of_powers, "%s: --max-err %.17g: %d segments, the fewest are %d",
                   small->tiny.text, max_err, table.segment_count, fewest);
+    if (of_powers)
+        search_all(small, table.segment_count);
     const struct tiny_error measured = check_table(small, &table);
     if (table.certificate.objective == OBJECTIVE_SEGMENTS)
         ck_assert_msg(measured.max <= max_err && (table.certificate.optimal == 1 || tolerates_no_proof(small)),
                       "%s: --max-err %.17g: reaches %.17g, not claimed to have the fewest segments", small->tiny.text,
                       max_err, measured.max);
-    else {
-        if (of_powers)
-            search_all(small, table.segment_count);
+    else
         check_proof(small, table.segment_count, measured, &table);
-    }
     table_free(&table);
 }
 
