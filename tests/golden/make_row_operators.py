@@ -152,14 +152,16 @@ def main():
     lines = [arithmetic(operators), elements(), *(tiles(name, operators["softmax_" + name]) for name in ("s8_u8", "u16_s16")),
              *(line(name, op) for name, op in operators.items())]
     hashes = ROOT / "tests/platform/hashes.txt"
-    held = [text for text in hashes.read_text().splitlines() if not text.startswith("few rows ")]
+    held = hashes.read_text().splitlines()
+    first = next(k for k, text in enumerate(held) if text.startswith("few rows "))
+    last = first + sum(text.startswith("few rows ") for text in held)
     if sys.argv[3:]:
         for name, text in files.items():
             (ROOT / "tests/golden" / name).write_text(text)
-        hashes.write_text("".join(text + "\n" for text in held + lines))
+        hashes.write_text("".join(text + "\n" for text in held[:first] + lines + held[last:]))
         return 0
     passed = {name: (ROOT / "tests/golden" / name).read_text() == text for name, text in files.items()}
-    passed["hashes.txt"] = hashes.read_text().splitlines()[-len(lines):] == lines
+    passed["hashes.txt"] = held[first:last] == lines
     print(f"1..{len(passed)}")
     for k, (name, good) in enumerate(passed.items(), 1):
         print(f"{'ok' if good else 'not ok'} {k} - {name} is what pwlc and the reference give")
