@@ -7,6 +7,7 @@ usage: test_network.py PWLC
 """
 import copy
 import dataclasses
+import functools
 import itertools
 import json
 import os
@@ -19,7 +20,7 @@ import xml.etree.ElementTree
 from harness import end, equal, np, refused, test
 
 import pwl
-from pwl.network import Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, cheapest, load, quantise, relative_loss
+from pwl.network import Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, cheapest, load, quantise, relative_loss, without_scales
 from pwl.network.arithmetic import multipliers
 from pwl.network.arrays import pack, unpack
 
@@ -250,7 +251,6 @@ def _():
 
 @test("an encoder by integers alone stays near its real numbers, at every width")
 def _():
-    from pwl.network import without_scales
     network = without_scales(encoder())
     assert all(op.kind != "scale" for op in network.ops)
     ranges, batches = Ranges(network), [batch(4, 12), batch(3, 7)]
@@ -360,13 +360,17 @@ def _():
     assert 0 == counts[0] < counts[1] < counts[2], counts
 
 
-def saved(folder):
-    from pwl.network import without_scales
+@functools.lru_cache(maxsize=None)
+def made_encoder():
+    """An encoder by integers, and a batch for it."""
     network = without_scales(encoder())
-    ranges = Ranges(network)
-    one = batch(4, 12)
+    ranges, one = Ranges(network), batch(4, 12)
     ranges.observe(*one)
-    made = quantise(network, ranges)
+    return quantise(network, ranges), one
+
+
+def saved(folder):
+    made, one = made_encoder()
     made.save(f"{folder}/net.json")
     return made, one
 
