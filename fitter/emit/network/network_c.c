@@ -173,7 +173,8 @@ static void add_concat(struct text *out, const struct network_c *c, int node)
     text_add(out, "    %d /* axis */\n};\n", c->network->nodes[node].of.concat.axis);
 }
 
-static void add_window(struct text *out, const pwl_network_window window[2], const char *end)
+/* Both axes of a window. */
+static void add_window(struct text *out, const pwl_network_window *window, const char *end)
 {
     text_add(out,
              "    {{%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 "}, {%" PRIu32 ", %" PRIu32 ", %" PRIu32

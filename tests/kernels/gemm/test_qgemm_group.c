@@ -112,7 +112,7 @@ static uint32_t tokens_of(pwl_qgemm_format format, pwl_qgemm_type y, size_t m, s
 {
     static uint16_t to[8] __attribute__((aligned(16)));
     const pwl_qgemm_weights w = {to, 2880, 2880, 0, format, row_data};
-    pwl_qgemm_product product = {.m = m, .y = {to, 2880, y, 0, 0}};
+    pwl_qgemm_product product = {.m = m, .y = {to, 2880, y, 0, 0, NULL, 0}};
     return pwl_qgemm_group_tile_of(&product, &w, experts, BLOCKS).tokens;
 }
 
