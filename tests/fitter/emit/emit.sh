@@ -77,7 +77,7 @@ expect_error 2 'tanh.json and twin.json would both be named pwl_tanh_s8' emit ta
 expect_error 2 'a table is needed' emit
 expect_error 2 'a table is needed' emit -o out.h
 expect_error 2 'did you mean csv?' emit tanh.json --format cvs -o out.h
-expect_error 2 'core, sdc, json, csv or npy' emit tanh.json --format lisp -o out.h
+expect_error 2 'core, sdc, hls, json, csv or npy' emit tanh.json --format lisp -o out.h
 for format in json csv npy; do
     expect_error 2 '--standalone needs --format c' emit tanh.json --format $format --standalone -o out
     expect_error 2 "--prefix needs --format c, cuda or one of hardware; --format $format" emit tanh.json --format $format --prefix p -o out
