@@ -2,14 +2,14 @@
 """Sums of products and their requantisation, by integers alone."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
 from ..codes import Array, Type
 from ..errors import Error
 
-__all__ = ["MOST_SUM_BITS", "Multiplier", "exact_matmul", "largest_offset", "multipliers", "rescaled"]
+__all__ = ["MOST_SUM_BITS", "Multiplier", "exact_matmul", "largest_offset", "multipliers", "rescaled", "windows"]
 
 MOST_SUM_BITS = 47  # of a sum's magnitude; its multiplier then has 15 bits
 EXACT_IN_DOUBLE = 1 << 53
@@ -59,3 +59,14 @@ def exact_matmul(a: Array, b: Array, largest: int) -> Array:
     if largest < EXACT_IN_DOUBLE:
         return np.asarray(np.rint(a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64))
     return np.asarray(a.astype(np.int64) @ b.astype(np.int64))
+
+
+def windows(fields: Mapping[str, Any], x: Array, kernel: Sequence[int], fill: float) -> Array:
+    """The windows of a convolution or a pool over the axes behind the first two, as [batch, channels, places, window], with
+    `fill` beyond the ends."""
+    axes = tuple(range(2, x.ndim))
+    x = np.pad(x, [(0, 0), (0, 0), *((pad, pad) for pad in fields["padding"])], constant_values=fill)
+    dilation = fields.get("dilation", [1] * len(axes))
+    reach = tuple(step * (size - 1) + 1 for step, size in zip(dilation, kernel))
+    found = np.lib.stride_tricks.sliding_window_view(x, reach, axes)
+    return found[(slice(None), slice(None), *(slice(None, None, step) for step in (*fields["stride"], *dilation)))]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..codes import Array
 from ..errors import Error
+from .arithmetic import windows
 from .kinds import Shape, sizes_of
 
 __all__ = ["MOVES", "FloatNetwork", "Input", "Op", "without_scales"]
@@ -93,28 +94,18 @@ def _slice(op: Op, x: Array) -> Array:
     return np.asarray(x[(*[slice(None)] * f["axis"], part)])
 
 
-def _windows(op: Op, x: Array, kernel: Sequence[int], fill: float) -> Array:
-    """The windows over the axes behind the first two, as [batch, channels, places, window]."""
-    f, axes = op.fields, tuple(range(2, x.ndim))
-    x = np.pad(x, [(0, 0), (0, 0), *((pad, pad) for pad in f["padding"])], constant_values=fill)
-    dilation = f.get("dilation", [1] * len(axes))
-    windows = np.lib.stride_tricks.sliding_window_view(x, tuple(s * (k - 1) + 1 for s, k in zip(dilation, kernel)), axes)
-    return windows[(slice(None), slice(None), *(slice(None, None, k) for k in (*f["stride"], *dilation)))]
-
-
 def _convolution(op: Op, x: Array) -> Array:
     weights, groups = op.arrays["weights"], op.fields["groups"]
-    windows = _windows(op, x, weights.shape[2:], 0.0)
+    taken = windows(op.fields, x, weights.shape[2:], 0.0)
     y = []
-    for own, of in zip(np.split(windows, groups, 1), np.split(weights, groups)):
+    for own, of in zip(np.split(taken, groups, 1), np.split(weights, groups)):
         axes = [1, *range(2 + weights.ndim - 2, 2 + 2 * (weights.ndim - 2))]
         y.append(np.moveaxis(np.tensordot(own, of, (axes, range(1, weights.ndim))), -1, 1))
     return np.concatenate(y, 1) + op.arrays["bias"].reshape(-1, *[1] * (weights.ndim - 2))
 
 
 def _max_pool(op: Op, x: Array) -> Array:
-    windows = _windows(op, x, op.fields["kernel"], -np.inf)
-    return np.asarray(windows.max(tuple(range(2 - x.ndim, 0))))
+    return np.asarray(windows(op.fields, x, op.fields["kernel"], -np.inf).max(tuple(range(2 - x.ndim, 0))))
 
 
 def _loop(op: Op, x: Sequence[Array], sizes: Mapping[str, int], replaced: Optional[Replace]) -> Array:

@@ -21,7 +21,7 @@ from ..elements import ElementOperator
 from ..errors import Error
 from ..rows import RowOperator
 from ..table import Table
-from .arithmetic import MOST_SUM_BITS, Multiplier, exact_matmul, largest_offset, rescaled
+from .arithmetic import MOST_SUM_BITS, Multiplier, exact_matmul, largest_offset, rescaled, windows
 
 __all__ = ["KINDS", "Edge", "Kind", "Node", "Operator", "Shape", "sizes_of"]
 
@@ -217,14 +217,11 @@ class Convolution(Kind):
     @staticmethod
     def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
         weights, f, zero = node.arrays["weights"], node.fields, sides.inputs[0].type.zero_point
-        axes, groups = tuple(range(2, weights.ndim)), f["groups"]
-        padded = np.pad(x[0], [(0, 0), (0, 0), *((pad, pad) for pad in f["padding"])], constant_values=zero)
-        reach = tuple(step * (kernel - 1) + 1 for step, kernel in zip(f["dilation"], weights.shape[2:]))
-        windows = np.lib.stride_tricks.sliding_window_view(padded, reach, axes)
-        windows = windows[(slice(None), slice(None), *(slice(None, None, k) for k in (*f["stride"], *f["dilation"])))]
-        batch, places = windows.shape[0], windows.shape[2:2 + len(axes)]
+        groups = f["groups"]
+        taken = windows(f, x[0], weights.shape[2:], zero)
+        batch, places = taken.shape[0], taken.shape[2:weights.ndim]
         # [batch, group, place, channel and tap] by [group, output channel, channel and tap]
-        taps = windows.reshape(batch, groups, weights.shape[1], math.prod(places), -1).swapaxes(2, 3)
+        taps = taken.reshape(batch, groups, weights.shape[1], math.prod(places), -1).swapaxes(2, 3)
         taps = taps.reshape(batch, groups, math.prod(places), -1)
         of = weights.reshape(groups, len(weights) // groups, -1).swapaxes(1, 2)
         sums = exact_matmul(taps, of, node.largest).swapaxes(2, 3).reshape(batch, len(weights), -1)
@@ -254,11 +251,8 @@ class MaxPool(Kind):
 
     @staticmethod
     def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
-        f, axes = node.fields, tuple(range(2, x[0].ndim))
-        padded = np.pad(x[0], [(0, 0), (0, 0), *((pad, pad) for pad in f["padding"])], constant_values=sides.inputs[0].type.qmin)
-        windows = np.lib.stride_tricks.sliding_window_view(padded, f["kernel"], axes)
-        windows = windows[(slice(None), slice(None), *(slice(None, None, k) for k in f["stride"]))]
-        return np.asarray(windows.max(tuple(range(-len(axes), 0))))
+        taken = windows(node.fields, x[0], node.fields["kernel"], sides.inputs[0].type.qmin)
+        return np.asarray(taken.max(tuple(range(2 - x[0].ndim, 0))))
 
 
 class Matmul(Kind):

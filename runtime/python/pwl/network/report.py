@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import math
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
@@ -58,7 +59,7 @@ class Report:
         for k, one in enumerate(rows):
             length, y = one.loss / most * (width - left - 70), 8 + k * step
             text = f"{one.name}, {one.kind}" if one.kind and one.kind != one.name else one.name
-            bars.append(f'<text x="{left - 6}" y="{y + 11}" text-anchor="end">{_escaped(text[-52:])}</text>'
+            bars.append(f'<text x="{left - 6}" y="{y + 11}" text-anchor="end">{html.escape(text[-52:], quote=False)}</text>'
                         f'<rect x="{left}" y="{y}" width="{length:.1f}" height="12"/>'
                         f'<text x="{left + length + 5:.1f}" y="{y + 11}">{one.loss:.3g}</text>')
         height = 16 + len(rows) * step
@@ -66,10 +67,6 @@ class Report:
                 'font-family="sans-serif" font-size="11">'
                 '<style>rect{fill:#3b6ea5}text{fill:#222}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>'
                 + "".join(bars) + "</svg>\n")
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _all_nodes(network: Network) -> dict[str, tuple[Network, Node]]:
