@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """TAP for the tests of the package: each function that @test decorates is a line; end() is the last."""
+import pathlib
+import subprocess
 import sys
+import tempfile
 
 try:
     import numpy as np
@@ -28,6 +31,22 @@ def test(name):
                 at = at.tb_next
             print(f"not ok {count} - {name}: line {at.tb_lineno}: {type(error).__name__}: {error}")
     return run
+
+
+def page_program(page, name):
+    """The program NAME that docs/PAGE shows, and what the page says that it prints."""
+    text = (pathlib.Path(__file__).parents[2] / "docs" / page).read_text()
+    program, _, rest = text.partition(f"<!-- docs: file {name} -->\n```python\n")[2].partition("```")
+    assert program, f"docs/{page} has no {name}"
+    return program, rest.partition(f"$ python3 {name}\n")[2].partition("```")[0]
+
+
+def printed_by(program):
+    """What a program prints that runs in an empty directory."""
+    with tempfile.TemporaryDirectory() as directory:
+        done = subprocess.run([sys.executable, "-c", program], cwd=directory, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def end():

@@ -17,7 +17,7 @@ import types
 import warnings
 from unittest import mock
 
-from harness import end, equal, np, refused, test
+from harness import end, equal, np, page_program, refused, test
 
 import pwl
 from pwl.functions import FUNCTIONS
@@ -201,9 +201,7 @@ def _():
 
 @test("ten lines of the documentation fit, evaluate and plot")
 def _():
-    page = (pathlib.Path(__file__).parents[2] / "docs/python.md").read_text()
-    code, _, rest = page.partition("<!-- docs: file plot.py -->\n```python\n")[2].partition("```")
-    shown = rest.partition("$ python3 plot.py\n")[2].partition("```")[0]
+    code, shown = page_program("python.md", "plot.py")
     assert len(code.split("\n")) <= 11 and shown
     drawn, printed = types.ModuleType("matplotlib.pyplot"), io.StringIO()  # not every machine has it
     drawn.plot = lambda *curves, **options: drawn.__dict__.update(curves=curves)

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import warnings
 
-from harness import end, equal, np, refused, test
+from harness import end, equal, np, page_program, printed_by, refused, test
 
 import pwl
 
@@ -327,6 +327,13 @@ def _():
         network = near(made, [x.numpy()], 0.03, sizes={made.graph.input[0].name: shape})
         assert {kind: kinds(network).count(kind) for kind in wanted} == wanted and "scale" not in kinds(network), kinds(network)
     return f"torch {torch.__version__}"
+
+
+@test("docs/networks.md shows what runs")
+def _():
+    program, _ = page_program("networks.md", "classifier.py")
+    codes = printed_by(program)
+    assert codes.count("[") == 3, codes
 
 
 end()

@@ -17,7 +17,7 @@ import sys
 import warnings
 from unittest import mock
 
-from harness import end, equal, np, refused, test
+from harness import end, equal, np, page_program, printed_by, refused, test
 
 try:
     import torch
@@ -577,16 +577,12 @@ def _():
 
 @test("the page of the documentation shows what its example prints")
 def _():
-    page = (source / "docs/python.md").read_text()
-    program = page.split("<!-- docs: file spirals.py -->\n```python\n")[1].split("```")[0]
-    shown = page.split("$ python3 spirals.py\n")[1].split("```")[0]
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(program, "spirals.py", "exec"), {"__name__": "spirals"})
+    program, shown = page_program("python.md", "spirals.py")
+    printed = printed_by(program)
     # Training ends elsewhere with other kernels of torch: the words are compared, and the cells that are counted.
-    got, wanted = ([line.split() for line in text.split("\n")] for text in (printed.getvalue(), shown))
+    got, wanted = ([line.split() for line in text.split("\n")] for text in (printed, shown))
     words = [[[word for word in line if not set(word) <= set("-0123456789.:")] for line in text] for text in (got, wanted)]
-    assert words[0] == words[1], printed.getvalue()
+    assert words[0] == words[1], printed
 
 
 def compare_rows(moved, real, codes):

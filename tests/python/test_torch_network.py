@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 
-from harness import end, equal, np, refused, test
+from harness import end, equal, np, page_program, printed_by, refused, test
 
 try:
     import torch
@@ -238,6 +238,13 @@ def _():
     assert made.sizes == {"batch": 3} and made.edges["ids"].shape == ("batch", 12)
     ids, keep = (x.numpy() for x in batches[0].values())
     equal(made.real(ids, keep), made.real(ids.astype(np.int32), keep.astype(np.uint8)), "codes of other integers")
+
+
+@test("docs/networks.md shows what runs")
+def _():
+    program, shown = page_program("networks.md", "encoder.py")
+    printed = printed_by(program)
+    assert shown and printed == shown, printed
 
 
 end()
