@@ -21,10 +21,12 @@
 
 #define FLAGS_SIZE 640
 
-/* Flags as on the command line, separated by blanks; the function's name comes first, unless it is a flag too. */
+/* Flags as on the command line, separated by blanks; the function's name comes first, unless it is a flag too. The names
+ * of files in them last until the next call, spec_resolve() reads them before. */
 static inline int spec_from(const char *flags, struct spec *spec, struct diag *diag)
 {
-    char text[FLAGS_SIZE], *rest = NULL;
+    static char text[FLAGS_SIZE];
+    char *rest = NULL;
     spec_init(spec);
     spec->zero_is_free = true; /* optima are those of all tables */
     ck_assert(strlen(flags) < sizeof text);
