@@ -46,6 +46,7 @@ fitter/search/interpolation : fitter/base fitter/search fitter/search/minimax ru
 fitter/search/squares   : fitter/base fitter/search runtime/include/pwl
 fitter/search/ties      : fitter/base fitter/search fitter/search/minimax runtime/include/pwl
 fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/interpolation fitter/search/squares fitter/search/ties
+fitter/proof            : fitter/base fitter/function fitter/table fitter/spec fitter/search fitter/search/minimax fitter/fit runtime/include/pwl
 fitter/operator         : fitter/base fitter/io fitter/function fitter/table fitter/spec fitter/fit runtime/include/pwl
 fitter/network          : fitter/base fitter/io fitter/function fitter/table fitter/operator runtime/include/pwl
 fitter/emit/            : fitter/base fitter/io fitter/function fitter/table fitter/operator fitter/network runtime/include/pwl
@@ -53,7 +54,7 @@ fitter/verify           : fitter/base fitter/tools fitter/table fitter/operator 
 fitter/cost             : fitter/base fitter/tools fitter/table fitter/operator fitter/emit runtime/include/pwl
 fitter/report           : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/operator
 fitter/device           : fitter/base fitter/io fitter/function fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
-fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/operator fitter/network fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
+fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/proof fitter/operator fitter/network fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
 fitter                  : fitter/base fitter/cli
 
 luts                    : runtime/include/pwl

@@ -30,6 +30,8 @@ static struct band served_band(const struct served *served, int64_t qmin_y, int6
 
 struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y, int k, double max_err)
 {
+    if (points->bands)
+        return points->bands[k];
     const double t = points->target[k];
     /* |target| <= 2^32; a max_err beyond 2^33 opens both ends. */
     const double wide = max_err * points_units(points, k), e = wide < 0x1p33 ? wide : 0x1p33;

@@ -29,6 +29,8 @@ struct served {
     double mass;
 };
 
+struct band; /* error_band.h */
+
 /* Bounds on the output of a segment's line at one code, beside those that its error sets: what a neighbour needs.
  * point: the one whose cell holds the code, -1 where there is no such bound. */
 struct held {
@@ -61,7 +63,8 @@ struct points {
                      * words that no code takes; null: 1 everywhere. Largest errors are counted in LSB */
     double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
     int64_t *fixed; /* output code that a point must have, POINT_FREE where it need not; null without any */
-    const struct held *held; /* of the segment under trial, POINTS_HELD; null without any */
+    const struct held *held;  /* of the segment under trial, POINTS_HELD; null without any */
+    const struct band *bands; /* of each point, where they are given and not made of targets; else null */
     int beyond;  /* points at the end that start no segment: 1 for the image beyond the last code of a folded table,
                   * see spec_fold_half; else 0 */
     int clipped; /* points whose target was clipped */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/note.h"
+#include "command.h"
+#include "measure/claim.h"
+#include "operator/operator.h"
+#include "proof/proof.h"
+#include "table/table.h"
+
+static const struct option_info options[] = {
+    {"-o", "FILE", "write the proof there instead of standard output"},
+    {NULL, NULL, NULL},
+};
+
+struct request {
+    const char *path, *output;
+};
+
+/* Tables that no flags made have an empty spec. */
+static int prove_table(const struct table *table, char **text, struct diag *diag)
+{
+    const bool has_spec = table->spec[0] && !table->expression && !table->samples_sha256[0];
+    struct spec spec;
+    struct diag missing;
+    if ((table->standing == CERTIFICATE_OWN && !table->weights_sha256[0] && claim_check(table, NULL, NULL, diag)) ||
+        (has_spec && proof_spec(table, &spec, diag)))
+        return diag->code;
+    if (!proof_make(has_spec ? &spec : NULL, table, text, &missing, diag) && missing.code)
+        note("prove", "%s; the proof is one of the figures alone", missing.text);
+    if (has_spec)
+        spec_free(&spec);
+    return diag->code;
+}
+
+static int prove_file(const struct request *request, struct diag *diag)
+{
+    struct table table;
+    char *text = NULL;
+    if (!file_expect(request->output, diag) && !table_read(request->path, &table, diag)) {
+        if (!prove_table(&table, &text, diag))
+            file_write(request->output, text, strlen(text), diag);
+        else
+            diag_prefix(diag, request->path);
+        table_free(&table);
+    }
+    free(text);
+    return diag->code;
+}
+
+static int set_option(void *to, const char *name, const char *value, struct diag *diag)
+{
+    struct request *request = to;
+    (void)name;
+    (void)diag;
+    request->output = value;
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct request request = {0};
+    if (argument_take(&command_prove, argc, argv, "table", &request.path, set_option, &request, diag))
+        return diag->code;
+    if (!request.path)
+        return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc prove TABLE.json -o TABLE.proof");
+    if (operator_recognise(request.path))
+        return diag_set(diag, EXIT_REQUIREMENT, "%s: row operators have no proof yet", request.path);
+    return prove_file(&request, diag);
+}
+
+const struct command command_prove = {
+    .name = "prove",
+    .synopsis = "pwlc prove TABLE.json [-o FILE]",
+    .summary = "Write what another program needs to check a table's certificate.",
+    .details =
+        "A proof holds the table, and of all other tables why none is better: for each segment a range of codes that "
+        "no "
+        "allowed line serves, and for each slope two codes that exclude it. docs/proofs.md has the format, and the "
+        "theorems that make it a proof; a program that checks it needs neither pwlc nor its search. What is claimed of "
+        "least RMS errors has no proof yet, nor have some kinds of tables: a note, or exit status 3, says so.",
+    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --segments 8 --method minimax -o tanh.json\n"
+               "pwlc prove tanh.json -o tanh.proof",
+    .options = options,
+    .run = run,
+};

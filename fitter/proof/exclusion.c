@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "exclusion.h"
+
+#include <inttypes.h>
+
+#include "search/error_band.h"
+
+/* Slopes of one exclusion that are looked at: all that 16 bits have, by every shift. */
+#define MOST_SLOPES ((int64_t)1 << 22)
+
+/* A slope's end: numerator / denominator, denominator > 0. */
+struct ratio {
+    int64_t numerator, denominator;
+    bool finite;
+};
+
+struct slope {
+    int64_t q_b;
+    int n;
+};
+
+/* Points of the range, counted from its first one: that of a lower limit and that of an upper one; LIMIT: what the
+ * types allow. */
+struct pair {
+    int low, high;
+};
+enum { LIMIT = -1 };
+
+struct range {
+    const struct hulls *hulls;
+    const struct points *points;
+    const struct line_rules *rules;
+    int from, upto;
+    int64_t origin;
+    struct pair window[2];
+    int window_count;
+    struct ratio least, most; /* slopes of the window */
+    /* The runs: */
+    struct text *out;
+    struct pair pair; /* of the present one */
+    int64_t count;    /* of its slopes */
+    int64_t total;    /* of all slopes */
+    bool has_runs;
+};
+
+static wide floor_div(wide a, wide b)
+{
+    const wide q = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+static wide ceil_div(wide a, wide b)
+{
+    return -floor_div(-a, b);
+}
+
+static wide power(int n)
+{
+    return (wide)1 << n;
+}
+
+static const struct band *band_of(const struct range *range, int k)
+{
+    return &range->points->bands[range->from + k];
+}
+
+static int64_t code_of(const struct range *range, int k)
+{
+    return range->points->cell[range->from + k];
+}
+
+/* As pwl_shr64, of products that have more bits. */
+static wide shifted(const struct line_rules *rules, wide p, int n)
+{
+    if (n <= 0)
+        return p * power(-n);
+    wide addend = rules->rounding == PWL_FLOOR ? 0 : power(n - 1);
+    if (rules->rounding == PWL_HALF_AWAY)
+        addend -= p < 0;
+    else if (rules->rounding == PWL_HALF_EVEN)
+        addend -= floor_div(p, power(n)) % 2 == 0;
+    return floor_div(p + addend, power(n));
+}
+
+/* The least integer that comes out as u or more when it is shifted. */
+static wide least_sum(const struct line_rules *rules, wide u, int n)
+{
+    if (n <= 0)
+        return ceil_div(u, power(-n));
+    const wide half = rules->rounding == PWL_FLOOR ? 0 : power(n - 1);
+    const bool tie_stays =
+        (rules->rounding == PWL_HALF_AWAY && u <= 0) || (rules->rounding == PWL_HALF_EVEN && u % 2 != 0);
+    return u * power(n) - half + tie_stays;
+}
+
+/* The least offset that keeps a value at a code at `output` or above. */
+static wide least_offset(const struct range *range, struct slope slope, int64_t code, wide output)
+{
+    const wide p = (wide)slope.q_b * (code - range->origin);
+    return range->rules->form == PWL_BIASED ? least_sum(range->rules, output, slope.n) - p
+                                            : output - shifted(range->rules, p, slope.n);
+}
+
+static wide least_at(const struct range *range, struct slope slope, int k)
+{
+    return least_offset(range, slope, code_of(range, k), band_of(range, k)->low);
+}
+
+static wide most_at(const struct range *range, struct slope slope, int k)
+{
+    return least_offset(range, slope, code_of(range, k), (wide)band_of(range, k)->high + 1) - 1;
+}
+
+static struct integers offsets_of(const struct range *range, struct slope slope)
+{
+    return line_offsets(range->rules, slope.q_b, slope.n, code_of(range, 0),
+                        code_of(range, range->upto - range->from - 1));
+}
+
+/* Whether the products of a slope are small enough to be shifted here; else no offset is provable. */
+static bool is_shiftable(const struct range *range, struct slope slope)
+{
+    if (slope.n >= 0 || slope.q_b == 0)
+        return true;
+    const struct integers offsets = offsets_of(range, slope);
+    return offsets.low <= offsets.high;
+}
+
+/* Whether a pair leaves a slope no offset. */
+static bool excludes(const struct range *range, struct pair pair, struct slope slope)
+{
+    const bool limited = pair.low == LIMIT || pair.high == LIMIT;
+    const struct integers offsets = limited ? offsets_of(range, slope) : (struct integers){0, 0};
+    if (pair.low == LIMIT && pair.high == LIMIT)
+        return offsets.low > offsets.high;
+    if (!is_shiftable(range, slope) || (limited && offsets.low > offsets.high))
+        return false;
+    const wide least = pair.low == LIMIT ? offsets.low : least_at(range, slope, pair.low);
+    return least > (pair.high == LIMIT ? offsets.high : most_at(range, slope, pair.high));
+}
+
+/* The codes that leave a slope the fewest offsets, of some: LIMIT where no code has an end. */
+struct search {
+    struct pair pair;
+    wide least, most;
+};
+
+static void look_at_low(const struct range *range, struct slope slope, int k, struct search *search)
+{
+    const wide least = least_at(range, slope, k);
+    if (search->pair.low == LIMIT || least > search->least) {
+        search->least = least;
+        search->pair.low = k;
+    }
+}
+
+static void look_at_high(const struct range *range, struct slope slope, int k, struct search *search)
+{
+    const wide most = most_at(range, slope, k);
+    if (search->pair.high == LIMIT || most < search->most) {
+        search->most = most;
+        search->pair.high = k;
+    }
+}
+
+/* Of the corners of the hulls. Where sums half way between two outputs are all rounded one way, no other code asks for
+ * more. */
+static struct search search_corners(const struct range *range, struct slope slope)
+{
+    struct search search = {.pair = {LIMIT, LIMIT}};
+    const struct hull *low = &range->hulls->of[HULL_LOW], *high = &range->hulls->of[HULL_HIGH];
+    for (int k = low->first; k < low->last; k++)
+        look_at_low(range, slope, (int)(low->corner[k].x - code_of(range, 0)), &search);
+    for (int k = high->first; k < high->last; k++)
+        look_at_high(range, slope, (int)(high->corner[k].x - code_of(range, 0)), &search);
+    return search;
+}
+
+static struct search search_codes(const struct range *range, struct slope slope)
+{
+    struct search search = {.pair = {LIMIT, LIMIT}};
+    for (int k = 0; k < range->upto - range->from; k++) {
+        if (!band_of(range, k)->open_low)
+            look_at_low(range, slope, k, &search);
+        if (!band_of(range, k)->open_high)
+            look_at_high(range, slope, k, &search);
+    }
+    return search;
+}
+
+/* A pair that excludes a slope; false where some line of that slope serves. */
+static bool find_pair(const struct range *range, struct slope slope, struct pair *pair)
+{
+    *pair = (struct pair){LIMIT, LIMIT};
+    if (!is_shiftable(range, slope))
+        return true;
+    struct search search = search_corners(range, slope);
+    const bool both = search.pair.low != LIMIT && search.pair.high != LIMIT;
+    if (!(both && search.least > search.most) && range->rules->rounding != PWL_FLOOR)
+        search = search_codes(range, slope);
+    const struct pair pairs[] = {search.pair, {search.pair.low, LIMIT}, {LIMIT, search.pair.high}, {LIMIT, LIMIT}};
+    for (int k = 0; k < 4; k++)
+        if (excludes(range, pairs[k], slope)) {
+            *pair = pairs[k];
+            return true;
+        }
+    return false;
+}
+
+static void end_run(struct range *range)
+{
+    if (range->count > 0)
+        text_add(range->out, "%s%" PRId64 ", %d, %d", range->has_runs ? ", " : "", range->count, range->pair.low,
+                 range->pair.high);
+    range->has_runs |= range->count > 0;
+    range->count = 0;
+}
+
+/* Adds a slope to the present run, or begins another. */
+static bool exclude_slope(struct range *range, struct slope slope)
+{
+    range->total++;
+    if (range->count == 0 || !excludes(range, range->pair, slope)) {
+        end_run(range);
+        if (!find_pair(range, slope, &range->pair))
+            return false;
+    }
+    range->count++;
+    return true;
+}
+
+/* The q_b of a shift in the window. */
+static struct integers slopes_in_window(const struct range *range, int n)
+{
+    const wide up = n > 0 ? power(n) : 1, down = n < 0 ? power(-n) : 1;
+    struct integers slopes = line_slopes(range->rules, n);
+    const struct ratio *least = &range->least, *most = &range->most;
+    if (least->finite)
+        slopes = integers_within(slopes, ceil_div(least->numerator * up, least->denominator * down), slopes.high);
+    if (most->finite)
+        slopes = integers_within(slopes, slopes.low, floor_div(most->numerator * up, most->denominator * down));
+    return slopes;
+}
+
+static enum exclusion write_runs(struct range *range)
+{
+    const struct line_rules *rules = range->rules;
+    for (int n = rules->shift_min; n <= rules->shift_max; n++) {
+        const struct integers slopes = slopes_in_window(range, n);
+        if (rules->slope_terms == 0 && (wide)slopes.high - slopes.low > 2 * MOST_SLOPES)
+            return TOO_MANY_SLOPES;
+        for (int64_t q_b = slope_above(rules, slopes.low - 1); q_b <= slopes.high; q_b = slope_above(rules, q_b)) {
+            if (line_is_reducible(rules, q_b, n))
+                continue;
+            if (range->total >= MOST_SLOPES)
+                return TOO_MANY_SLOPES;
+            if (!exclude_slope(range, (struct slope){q_b, n}))
+                return NOT_EXCLUDED;
+        }
+    }
+    end_run(range);
+    return range->total ? EXCLUDED : EXCLUDED_BY_WINDOW;
+}
+
+/* Takes a pair, of which both ends are finite, into the window. */
+static void narrow(struct range *range, int64_t low_code, int64_t high_code)
+{
+    const struct pair pair = {(int)(low_code - code_of(range, 0)), (int)(high_code - code_of(range, 0))};
+    const int64_t distance = low_code - high_code,
+                  rise = band_of(range, pair.low)->low - band_of(range, pair.high)->high - 1;
+    const struct ratio bound = {distance > 0 ? rise : -rise, distance > 0 ? distance : -distance, true};
+    struct ratio *end = distance > 0 ? &range->least : &range->most;
+    range->window[range->window_count++] = pair;
+    *end = bound;
+}
+
+/* Whether the window holds no slope. */
+static bool is_empty(const struct range *range)
+{
+    const struct ratio *a = &range->least, *b = &range->most;
+    return a->finite && b->finite && (wide)a->numerator * b->denominator > (wide)b->numerator * a->denominator;
+}
+
+/* The window where real lines serve: the least and the largest of their slopes. */
+static void take_extremes(struct range *range)
+{
+    for (int extreme = STEEPEST; extreme < EXTREMES; extreme++) {
+        const struct tangent *tangent = &range->hulls->extreme[extreme];
+        if (tangent->exists)
+            narrow(range, tangent->corner[HULL_LOW].x, tangent->corner[HULL_HIGH].x);
+    }
+}
+
+/* The window where they do not: of a limit at point k that lies beyond an extreme line, and of that line. */
+static bool contradict(struct range *range, int k)
+{
+    const int64_t code = range->points->cell[k];
+    for (enum hull_side side = HULL_LOW; side < HULL_SIDES; side++) {
+        const struct tangent *tangent = &range->hulls->extreme[side == HULL_LOW ? STEEPEST : FLATTEST];
+        const struct band *band = &range->points->bands[k];
+        if (!tangent->exists || (side == HULL_LOW ? band->open_low : band->open_high))
+            continue;
+        range->least.finite = range->most.finite = false;
+        range->window_count = 0;
+        narrow(range, tangent->corner[HULL_LOW].x, tangent->corner[HULL_HIGH].x);
+        if (side == HULL_LOW)
+            narrow(range, code, tangent->corner[HULL_HIGH].x);
+        else
+            narrow(range, tangent->corner[HULL_LOW].x, code);
+        if (is_empty(range))
+            return true;
+    }
+    return false;
+}
+
+enum exclusion exclusion_write(struct hulls *hulls, const struct line_rules *rules, int from, int upto,
+                               struct text *out)
+{
+    struct range range = {
+        .hulls = hulls, .points = hulls->points, .rules = rules, .from = from, .upto = upto, .out = out};
+    range.origin = line_origin(rules, code_of(&range, 0));
+    text_add(out, "{\"from\": %" PRId64 ", \"upto\": %" PRId64 ", ", code_of(&range, 0), range.points->cell[upto]);
+    hulls_start_at(hulls, hulls->max_err, from);
+    if (hulls_end_at(hulls, upto)) {
+        take_extremes(&range);
+    } else {
+        const struct band *band = &range.points->bands[hulls->end];
+        if (band->low > band->high) {
+            text_add(out, "\"none\": %d}", hulls->end - from);
+            return EXCLUDED_BY_WINDOW;
+        }
+        if (!contradict(&range, hulls->end))
+            return NOT_EXCLUDED;
+    }
+    text_add(out, "\"window\": [");
+    for (int k = 0; k < range.window_count; k++)
+        text_add(out, "%s[%d, %d]", k ? ", " : "", range.window[k].low, range.window[k].high);
+    text_add(out, "], \"runs\": [");
+    const enum exclusion answer = is_empty(&range) ? EXCLUDED_BY_WINDOW : write_runs(&range);
+    text_add(out, "]}");
+    return answer;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "statement.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "fit/problem.h"
+#include "fit/segments.h"
+#include "function/target.h"
+
+/* By how much targets and errors may be off, as a share of them: far more than a few units of long double, and than
+ * what a rounded x adds. Bands are that much wider than they need to be, which only makes proofs harder. */
+#define TARGET_SHARE (1024 * LDBL_EPSILON)
+
+/* Errors beyond the range of all outputs. */
+#define MOST_ERROR 0x1p34L
+
+/* The outputs at one code that keep within an error, open where they saturate. */
+static struct band band_of_code(const struct statement *statement, const struct function *function, int64_t q_x,
+                                long double error)
+{
+    const struct table *table = statement->table;
+    const struct tensor *out = &table->out;
+    const long double t = target_clipped(out, target_unclipped(function, &table->in, out, table->outside, q_x));
+    const long double margin = TARGET_SHARE * (fabsl(t - (long double)out->zero_point) + fabsl(t) + error + 1);
+    struct band band = {.low = (int64_t)ceill(t - error - margin), .high = (int64_t)floorl(t + error + margin)};
+    for (int k = 0; k < statement->fixed_count; k++)
+        if (statement->fixed[k].q_x == q_x) {
+            band.low = larger_integer(band.low, statement->fixed[k].q_y);
+            band.high = smaller_integer(band.high, statement->fixed[k].q_y);
+        }
+    band.open_low = band.low <= out->qmin;
+    band.open_high = band.high >= out->qmax;
+    return band;
+}
+
+/* What an image asks of the value of the code that serves it. */
+static struct band mirrored(struct band band, int64_t sum)
+{
+    return (struct band){
+        .low = sum - band.high, .high = sum - band.low, .open_low = band.open_high, .open_high = band.open_low};
+}
+
+/* What both of two bands allow. An open end has no value of its own. */
+static struct band both(struct band a, struct band b)
+{
+    struct band band = a;
+    if (a.open_low || (!b.open_low && b.low > a.low)) {
+        band.low = b.low;
+        band.open_low = b.open_low;
+    }
+    if (a.open_high || (!b.open_high && b.high < a.high)) {
+        band.high = b.high;
+        band.open_high = b.open_high;
+    }
+    return band;
+}
+
+static struct band band_of_stored(const struct statement *statement, const struct function *function, int64_t code,
+                                  long double error)
+{
+    const struct table *table = statement->table;
+    const int64_t image = 2 * table->in.zero_point - code;
+    const bool serves_image = table->has_fold && code > table->in.zero_point && image >= table->in.qmin;
+    struct band band = {.open_low = true, .open_high = true};
+    if (code <= table->in.qmax)
+        band = band_of_code(statement, function, code, error);
+    if (serves_image)
+        band = both(band, mirrored(band_of_code(statement, function, image, error), table->fold_sum));
+    /* So that no open end makes a band look empty. */
+    if (band.open_low)
+        band.low = band.open_high ? 0 : smaller_integer(band.high, table->out.qmin);
+    if (band.open_high)
+        band.high = larger_integer(band.low, table->out.qmax);
+    return band;
+}
+
+/* The stored codes and their bands. */
+static int make_points(struct statement *statement, const struct function *function, struct diag *diag)
+{
+    const struct table *table = statement->table;
+    struct points *points = &statement->points;
+    const int64_t first = table->has_fold ? table->in.zero_point : table->in.qmin, last = table_last_code(table);
+    const int count = (int)(last - first + 1);
+    const long double error = fminl(strtold(statement->error, NULL), MOST_ERROR);
+    if (points_allocate(points, count, false, false, diag))
+        return diag->code;
+    statement->bands = malloc((size_t)count * sizeof *statement->bands);
+    if (!statement->bands)
+        return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
+    for (int k = 0; k < count; k++) {
+        points->cell[k] = first + k;
+        points->code[k] = (double)(first + k);
+        statement->bands[k] = band_of_stored(statement, function, first + k, error);
+    }
+    points->cell[count] = last + 1;
+    points->beyond = last > table->in.qmax;
+    points->exhaustive = true;
+    points->bands = statement->bands;
+    return EXIT_DONE;
+}
+
+static int take_fixes(struct statement *statement, const struct spec *spec, struct diag *diag)
+{
+    for (int k = 0; k < spec->fix_count; k++) {
+        struct fixed_code *fixed = &statement->fixed[statement->fixed_count++];
+        if (spec_fix_codes(spec, &spec->fixes[k], &fixed->q_x, &fixed->q_y, diag))
+            return diag->code;
+    }
+    return EXIT_DONE;
+}
+
+/* A little less than an error, as a decimal: by what a search leaves out of doubles' last digits. */
+static void error_below(const struct table *table, long double error, char text[48])
+{
+    const long double y_max = fmaxl(fabsl((long double)table->out.qmin), fabsl((long double)table->out.qmax));
+    const long double less = fmaxl(fmaxl(4e-9L, 4e-12L * error), 0x1p-49L * y_max);
+    snprintf(text, 48, "%.10Lf", fmaxl(0, error - less));
+}
+
+static int equal_numbers(struct statement *statement, const struct spec *spec, struct diag *diag)
+{
+    const struct points *points = &statement->points;
+    const int own = statement->table->segment_count, codes = points_starts(points);
+    const bool of_powers = codes % own == 0 && (codes / own & (codes / own - 1)) == 0;
+    const bool one = statement->table->certificate.objective == OBJECTIVE_MAX;
+    statement->places = PLACES_EQUAL;
+    statement->equal = malloc(((size_t)own + 1) * sizeof *statement->equal);
+    if (!statement->equal)
+        return diag_set(diag, EXIT_IO, "out of memory for a proof");
+    (void)spec;
+    if (one)
+        statement->equal[statement->equal_count++] = own;
+    for (int count = of_powers ? points_next_of_powers(points, 0) : 1; !one && count > 0 && count < own;
+         count = of_powers ? points_next_of_powers(points, count) : count + 1)
+        statement->equal[statement->equal_count++] = count;
+    statement->segments = statement->equal_count ? statement->equal[statement->equal_count - 1] : 0;
+    return EXIT_DONE;
+}
+
+static int take_places(struct statement *statement, const struct spec *spec, struct diag *diag)
+{
+    const struct constraints *constraints = &spec->constraints;
+    const int in_bits = spec->in.bits, halves = statement->table->has_fold ? 2 : 1;
+    if (has_uniform_knots(spec))
+        return equal_numbers(statement, spec, diag);
+    if (constraints->knots == KNOTS_FREE)
+        return EXIT_DONE;
+    const int finest = in_bits < CONSTRAINTS_MAX_INDEX_BITS ? in_bits : CONSTRAINTS_MAX_INDEX_BITS;
+    const int bits = statement->table->certificate.objective == OBJECTIVE_MAX
+                         ? constraints_index_bits(constraints, halves * statement->segments, in_bits)
+                     : constraints->index_bits ? constraints->index_bits
+                                               : finest;
+    statement->places = PLACES_SHIFT;
+    statement->shift = in_bits - bits;
+    return points_grid_pow2(&statement->points, statement->shift, diag);
+}
+
+/* The number of segments and the error. */
+static void take_limits(struct statement *statement, const struct spec *spec, long double largest)
+{
+    const struct table *table = statement->table;
+    const struct certificate *says = &table->certificate;
+    if (says->objective == OBJECTIVE_SEGMENTS) {
+        char text[NUMBER_TEXT_SIZE];
+        number_format(spec->max_err, text);
+        snprintf(statement->error, sizeof statement->error, "%s", text);
+        statement->segments = table->segment_count - 1;
+        return;
+    }
+    error_below(table, says->optimal == 1 ? largest : (long double)says->lower_bound_lsb, statement->error);
+    statement->segments = spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS;
+    if (statement->segments < table->segment_count)
+        statement->segments = table->segment_count;
+}
+
+int statement_make(const struct spec *spec, const struct table *table, const struct function *function,
+                   long double largest, struct statement *statement, struct diag *diag)
+{
+    *statement = (struct statement){.table = table};
+    diag->code = EXIT_DONE;
+    if (has_points(spec))
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "what it claims of other tables, with --knots points, has no proof yet");
+    if (constraints_tie(&spec->constraints))
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "what it claims of other tables, with --monotone or --continuous, has "
+                        "no proof yet");
+    line_rules_init(&statement->rules, spec);
+    take_limits(statement, spec, largest);
+    if (take_fixes(statement, spec, diag) || make_points(statement, function, diag) ||
+        take_places(statement, spec, diag))
+        return diag->code;
+    return EXIT_DONE;
+}
+
+void statement_free(struct statement *statement)
+{
+    points_free(&statement->points);
+    free(statement->bands);
+    free(statement->equal);
+}
