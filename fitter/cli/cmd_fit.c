@@ -15,6 +15,8 @@
 #include "fit/fit.h"
 #include "fit_for.h"
 #include "fit_notes.h"
+#include "proof/proof.h"
+
 #include "reply.h"
 #include "row_operator.h"
 #include "spec/flags.h"
@@ -40,6 +42,8 @@ static const struct option_info options[] = {
     {"--time-limit", "SECONDS",
      "end the search of a table after so long, with the best one found; without it the same flags give the same table"},
     {"-o", "FILE", "write the table there instead of standard output"},
+    {"--proof", "FILE", "write a proof of the certificate there, as `pwlc prove` makes it"},
+
     {"--reply", NULL,
      "for programs: write JSON, the text of the table as \"result\" and what is noted on it as \"notes\""},
     {NULL, NULL, NULL},
@@ -73,7 +77,8 @@ struct request {
     struct given *given; /* flags of the spec, or of a row operator; malloc'd */
     int given_count;
     const char *first_flag; /* first flag that belongs to one table, null when none */
-    const char *output, *spec_path, *jobs_text;
+    const char *output, *proof, *spec_path, *jobs_text;
+
     const struct cost_target *target; /* of --for; null without */
     int jobs;
     double seconds; /* of --time-limit; INFINITY without */
@@ -97,7 +102,23 @@ static int check_for(const struct request *request, struct diag *diag)
     return EXIT_DONE;
 }
 
+/* Both files get their places, or none does. */
+static int write_proof(const char *path, const struct table *table, struct diag *diag)
+{
+    struct diag missing;
+    char *text = NULL;
+    if (!path)
+        return EXIT_DONE;
+    if (proof_make(table, &text, &missing, diag))
+        return diag_prefix(diag, "--proof");
+    note_no_proof("fit", &missing);
+    file_write(path, text, strlen(text), diag);
+    free(text);
+    return diag->code;
+}
+
 static int fit_one(struct request *request, struct diag *diag)
+
 {
     struct spec *const spec = &request->spec;
     struct time_limit limit = {.cut = false};
@@ -113,7 +134,7 @@ static int fit_one(struct request *request, struct diag *diag)
     const bool cut = limit.cut; /* by what the table is, and not by notes on it */
     if (found)
         note_types(spec);
-    if (!table_to_json(&table, &text, diag) &&
+    if (!table_to_json(&table, &text, diag) && !write_proof(request->proof, &table, diag) &&
         (request->is_reply || !reply_write(false, request->output, text, diag))) {
         fit_notes(spec, &table, "");
         if (cut)
@@ -265,7 +286,10 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         const char *flag = option ? option->name : "FUNCTION";
         if (!strcmp(flag, "-o")) {
             request->output = value;
+        } else if (!strcmp(flag, "--proof")) {
+            request->proof = value;
         } else if (!strcmp(flag, "--spec")) {
+
             request->spec_path = value;
         } else if (!strcmp(flag, "--reply")) {
             request->is_reply = true;
@@ -290,9 +314,20 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     return diag->code ? diag->code : set_in_order(&request->spec, request->given, request->given_count, diag);
 }
 
+/* Of one table, and not where that goes. */
+static int check_proof_flag(const struct request *request, struct diag *diag)
+{
+    if (request->is_operator)
+        return diag_set(diag, EXIT_USAGE, "--proof: row operators have no proof yet");
+    if (file_is_standard_output(request->proof) && file_is_standard_output(request->output))
+        return diag_set(diag, EXIT_USAGE, "--proof %s: the table goes to standard output; give -o", request->proof);
+    return file_expect(request->proof, diag);
+}
+
 static int run(int argc, char **argv, struct diag *diag)
 {
     struct request request = {
+
         .jobs = jobs_default(), .seconds = INFINITY, .given = malloc((size_t)argc * sizeof *request.given)};
     diag->code = EXIT_DONE;
     spec_init(&request.spec);
@@ -305,7 +340,10 @@ static int run(int argc, char **argv, struct diag *diag)
                  request.first_flag);
     else if (request.target && (request.spec_path || request.is_operator))
         diag_set(diag, EXIT_USAGE, "--for: of one table; not with --spec, nor of %s", OPERATOR_NAMES);
+    else if (request.spec_path && request.proof)
+        diag_set(diag, EXIT_USAGE, "--proof: of one table; `pwlc prove` makes one of each that --spec has written");
     else if (request.spec_path && request.is_reply)
+
         diag_set(diag, EXIT_USAGE, "--reply: of one table; --spec writes a file for each");
     else if (request.spec_path)
         fit_batch(request.spec_path, request.output, request.jobs, request.seconds, diag);
@@ -313,7 +351,10 @@ static int run(int argc, char **argv, struct diag *diag)
         diag_set(diag, EXIT_USAGE, "--jobs %s: only with --spec", request.jobs_text);
     else if (request.is_operator && isfinite(request.seconds))
         diag_set(diag, EXIT_USAGE, "--time-limit: not of a row operator, which takes no search");
+    else if (request.proof && check_proof_flag(&request, diag))
+        ;
     else if (file_expect(request.output, diag))
+
         ;
     else if (request.is_operator)
         row_operator_fit(request.given, request.given_count, request.is_reply, request.output, diag);

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/note.h"
+
 #include "command.h"
+#include "fit_notes.h"
 #include "measure/claim.h"
 #include "operator/operator.h"
 #include "proof/proof.h"
@@ -19,19 +20,11 @@ struct request {
     const char *path, *output;
 };
 
-/* Tables that no flags made have an empty spec. */
 static int prove_table(const struct table *table, char **text, struct diag *diag)
 {
-    const bool has_spec = table->spec[0] && !table->expression && !table->samples_sha256[0];
-    struct spec spec;
     struct diag missing;
-    if ((table->standing == CERTIFICATE_OWN && !table->weights_sha256[0] && claim_check(table, NULL, NULL, diag)) ||
-        (has_spec && proof_spec(table, &spec, diag)))
-        return diag->code;
-    if (!proof_make(has_spec ? &spec : NULL, table, text, &missing, diag) && missing.code)
-        note("prove", "%s; the proof is one of the figures alone", missing.text);
-    if (has_spec)
-        spec_free(&spec);
+    if (!claim_check(table, NULL, NULL, diag) && !proof_make(table, text, &missing, diag))
+        note_no_proof("prove", &missing);
     return diag->code;
 }
 

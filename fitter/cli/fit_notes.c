@@ -150,6 +150,12 @@ static void note_zero(const struct spec *spec, const struct table *table, const 
     note_job(name, "f(0) = %g does not give its own code %" PRId64 "%s", zero.value, zero.q_y, advice);
 }
 
+void note_no_proof(const char *command, const struct diag *missing)
+{
+    if (missing->code)
+        note(command, "%s; the proof is one of the figures alone", missing->text);
+}
+
 void fit_note_cut(double seconds, const char *name)
 {
     note_job(name, "--time-limit %g ended the search with the best table found; a longer one may find a better one",

@@ -10,6 +10,9 @@
  * a proof reaches, and that the layout of --profile does not hold the table. name: of a job of --spec, else empty. */
 void fit_notes(const struct spec *spec, const struct table *table, const char *name);
 
+/* What a proof of a table leaves out, where it does; see proof_make. */
+void note_no_proof(const char *command, const struct diag *missing);
+
 /* That --time-limit ended a search. */
 void fit_note_cut(double seconds, const char *name);
 

@@ -84,17 +84,24 @@ static bool find_ends(struct chain *chain)
 static bool exclude(struct chain *chain, int begin, int end)
 {
     const struct points *points = chain->points;
-    text_add(chain->out, "%s\n    ", chain->has_exclusions ? "," : "");
+    text_add(chain->out, chain->has_exclusions ? ", " : "");
     chain->has_exclusions = true;
     chain->answer =
         exclusion_write(&chain->hulls, &chain->rules, points_at(points, begin), points_at(points, end), chain->out);
     return chain->answer == EXCLUDED || chain->answer == EXCLUDED_BY_WINDOW;
 }
 
+static void begin_group(struct chain *chain, int m)
+{
+    text_add(chain->out, "%s\n    [", m ? "," : "");
+    chain->has_exclusions = false;
+}
+
 /* Of segment m: of anchored lines from each start that those before it can leave, down to where the window alone
  * excludes. */
 static bool exclude_group(struct chain *chain, int m)
 {
+    begin_group(chain, m);
     const int *end = chain->end, lowest = chain->rules.form != PWL_ANCHORED ? end[m] : m ? end[m - 1] + 1 : 0;
     for (int start = end[m]; start >= lowest; start--) {
         if (!exclude(chain, start, end[m + 1] + 1))
@@ -102,6 +109,7 @@ static bool exclude_group(struct chain *chain, int m)
         if (chain->answer == EXCLUDED_BY_WINDOW)
             break;
     }
+    text_add(chain->out, "]");
     return true;
 }
 
@@ -118,8 +126,12 @@ static bool exclude_some_segment(struct chain *chain)
 {
     struct line line;
     for (int m = 0; m < points_places(chain->points); m++)
-        if (find(chain, m, m + 1, &line) != LINE_FOUND)
-            return exclude(chain, m, m + 1);
+        if (find(chain, m, m + 1, &line) != LINE_FOUND) {
+            begin_group(chain, 0);
+            const bool whole = exclude(chain, m, m + 1);
+            text_add(chain->out, "]");
+            return whole;
+        }
     return false;
 }
 
@@ -129,13 +141,12 @@ static void begin_chain(struct chain *chain, int count)
     text_add(chain->out, "\n  {\"shifts\": [%d, %d], ", rules->shift_min, rules->shift_max);
     if (chain->statement->places == PLACES_EQUAL)
         text_add(chain->out, "\"equal\": %d, ", count);
-    text_add(chain->out, "\"exclusions\": [");
+    text_add(chain->out, "\"groups\": [");
 }
 
 /* A chain for the shifts of its rules; false where it is not so, or not said. */
 static bool write_chain(struct chain *chain, int count)
 {
-    chain->has_exclusions = false;
     chain->answer = NOT_EXCLUDED;
     begin_chain(chain, count);
     const bool whole = chain->statement->places == PLACES_EQUAL ? exclude_some_segment(chain)

@@ -11,12 +11,6 @@
 #include "function/target.h"
 #include "statement.h"
 
-/* Inputs of more codes are not all visited. */
-static bool is_whole(const struct table *table)
-{
-    return table->certificate.exhaustive;
-}
-
 /* What has no proof at all. */
 static int check_table(const struct table *table, struct diag *diag)
 {
@@ -29,7 +23,7 @@ static int check_table(const struct table *table, struct diag *diag)
         return diag_set(diag, EXIT_REQUIREMENT, "functions from samples and expressions have no proof yet");
     if (table->has_reduction)
         return diag_set(diag, EXIT_REQUIREMENT, "reduced tables have no proof yet");
-    if (!is_whole(table))
+    if (!table->certificate.exhaustive)
         return diag_set(diag, EXIT_REQUIREMENT, "inputs of more than 2^20 codes have no proof yet");
     return EXIT_DONE;
 }
@@ -52,8 +46,10 @@ static int measure_largest(const struct table *table, const struct function *fun
 }
 
 /* Whether a certificate claims anything of other tables that takes a proof. */
-static bool claims_of_others(const struct certificate *says, const struct table *table)
+static bool claims_of_others(const struct table *table)
 {
+    const struct certificate *says = &table->certificate;
+
     if (says->objective == OBJECTIVE_SEGMENTS)
         return says->optimal == 1 && table->segment_count > 1;
     return says->optimal == 1 || (says->has_lower_bound && says->lower_bound_lsb > 0);
@@ -117,20 +113,19 @@ static int write_impossible(const struct spec *spec, const struct table *table, 
     return diag->code;
 }
 
-/* Appends it, or nothing with a reason. */
-static int add_impossible(const struct spec *spec, const struct table *table, const struct function *function,
-                          struct text *out, struct diag *missing, struct diag *diag)
+/* Appends it, or says what there is no proof of. */
+static int add_impossible(const struct table *table, const struct function *function, struct text *out,
+                          struct diag *missing, struct diag *diag)
 {
     struct text claim = {0};
-    missing->code = EXIT_DONE;
-    if (!claims_of_others(&table->certificate, table))
+    struct spec spec;
+    if (table->certificate.objective == OBJECTIVE_RMS) {
+        diag_set(missing, EXIT_REQUIREMENT, "what it claims of other tables' RMS errors has no proof yet");
         return EXIT_DONE;
-    if (table->certificate.objective == OBJECTIVE_RMS)
-        return diag_set(missing, EXIT_REQUIREMENT, "what it claims of other tables' RMS errors has no proof yet"),
-               EXIT_DONE;
-    if (!spec)
-        return diag_set(missing, EXIT_REQUIREMENT, "by which flags it was fitted is not known"), EXIT_DONE;
-    const int code = write_impossible(spec, table, function, &claim, missing);
+    }
+    if (proof_spec(table, &spec, diag))
+        return diag->code;
+    const int code = write_impossible(&spec, table, function, &claim, missing);
     if (code == EXIT_DONE) {
         text_add_bytes(out, claim.bytes, claim.size);
         out->failed |= claim.failed;
@@ -138,25 +133,28 @@ static int add_impossible(const struct spec *spec, const struct table *table, co
         *diag = *missing;
     }
     text_free(&claim);
-    return code == EXIT_REQUIREMENT ? EXIT_DONE : code;
+    spec_free(&spec);
+    return diag->code;
 }
 
-int proof_make(const struct spec *spec, const struct table *table, char **text, struct diag *missing, struct diag *diag)
+int proof_make(const struct table *table, char **text, struct diag *missing, struct diag *diag)
 {
     struct function function;
     struct text out = {0};
     char *json = NULL;
+    missing->code = EXIT_DONE;
+    *text = NULL;
     if (check_table(table, diag) || table_function(table, NULL, &function, diag))
         return diag->code;
     if (!table_to_json(table, &json, diag)) {
         const size_t length = strlen(json) - (json[strlen(json) - 1] == '\n');
         text_add(&out, "{\"pwl_proof\": 1,\n\"table\": ");
         text_add_bytes(&out, json, length);
-        if (!add_impossible(spec, table, &function, &out, missing, diag)) {
-            text_add(&out, "}\n");
-            if (out.failed)
-                diag_set(diag, EXIT_IO, "out of memory for a proof");
-        }
+        if (claims_of_others(table))
+            add_impossible(table, &function, &out, missing, diag);
+        text_add(&out, "}\n");
+        if (out.failed && !diag->code)
+            diag_set(diag, EXIT_IO, "out of memory for a proof");
     }
     free(json);
     function_free(&function);

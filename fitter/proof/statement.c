@@ -114,12 +114,11 @@ static int take_fixes(struct statement *statement, const struct spec *spec, stru
     return EXIT_DONE;
 }
 
-/* A little less than an error, as a decimal: by what a search leaves out of doubles' last digits. */
-static void error_below(const struct table *table, long double error, char text[48])
+/* By how much errors may differ and count as the same: what a search leaves out of doubles' last digits. */
+static long double resolution(const struct table *table, long double error)
 {
     const long double y_max = fmaxl(fabsl((long double)table->out.qmin), fabsl((long double)table->out.qmax));
-    const long double less = fmaxl(fmaxl(4e-9L, 4e-12L * error), 0x1p-49L * y_max);
-    snprintf(text, 48, "%.10Lf", fmaxl(0, error - less));
+    return fmaxl(fmaxl(4e-9L, 4e-12L * error), 0x1p-49L * y_max);
 }
 
 static int equal_numbers(struct statement *statement, const struct spec *spec, struct diag *diag)
@@ -172,7 +171,12 @@ static void take_limits(struct statement *statement, const struct spec *spec, lo
         statement->segments = table->segment_count - 1;
         return;
     }
-    error_below(table, says->optimal == 1 ? largest : (long double)says->lower_bound_lsb, statement->error);
+    const long double bound = says->optimal == 1 ? largest : (long double)says->lower_bound_lsb;
+    if (bound <= 2 * resolution(table, bound)) /* there is nothing to prove */
+        return;
+    /* The bound of a certificate has six digits, rounded down. */
+    snprintf(statement->error, sizeof statement->error, "%.10Lf",
+             says->optimal == 1 ? bound - resolution(table, bound) : bound * (1 - 2e-7L));
     statement->segments = spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS;
     if (statement->segments < table->segment_count)
         statement->segments = table->segment_count;
@@ -192,6 +196,8 @@ int statement_make(const struct spec *spec, const struct table *table, const str
                         "no proof yet");
     line_rules_init(&statement->rules, spec);
     take_limits(statement, spec, largest);
+    if (statement->segments == 0)
+        return EXIT_DONE;
     if (take_fixes(statement, spec, diag) || make_points(statement, function, diag) ||
         take_places(statement, spec, diag))
         return diag->code;
