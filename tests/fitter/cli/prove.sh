@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# pwlc prove, and fit --proof: what they write, what they leave out and say so, and what they refuse.
+. "$(dirname "$0")/lib.sh"
+
+types='--in s8:2^-5 --out s8:2^-7'
+
+# has FILE EXPRESSION: whether it holds of the proof, p.
+has() {
+    checks=$((checks + 1))
+    /usr/bin/python3 - "$@" <<'END' || fail "$1: not so: $2"
+import json, sys
+p = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))
+END
+}
+
+# Both ways write the same, and the table is that without a proof.
+expect_status 0 fit tanh $types --segments 8 --method minimax -o alone.json
+expect_status 0 fit tanh $types --segments 8 --method minimax -o tanh.json --proof tanh.proof
+cmp -s alone.json tanh.json || fail 'fit --proof makes another table'
+expect_status 0 prove tanh.json -o prove.proof
+[ ! -s ../err ] || fail "prove: messages: $(cat ../err)"
+cmp -s tanh.proof prove.proof || fail 'fit --proof and prove write different proofs'
+expect_status 0 prove - <tanh.json
+cmp -s tanh.proof ../out || fail 'prove of standard input writes another proof'
+has tanh.proof 'list(p) == ["pwl_proof", "table", "impossible", "rules", "chains"] and p["pwl_proof"] == 1'
+has tanh.proof 'p["table"] == json.load(open("tanh.json"))'
+has tanh.proof 'p["impossible"]["segments"] == 8 and len(p["chains"][0]["groups"]) == 8'
+has tanh.proof '0 < p["table"]["certificate"]["max_err_lsb"] - float(p["impossible"]["error"]) < 1e-5'
+
+# The number of segments, to the error asked for; rules as asked for; chains of each shift, and of each number of pieces.
+expect_status 0 fit sigmoid $types --max-err 1.5 --slope-bits 5 --slope-terms 2 --fix 0:0.5 -o few.json --proof few.proof
+has few.proof 'p["impossible"] == {"segments": len(p["table"]["segments"]) - 1, "error": "1.5"}'
+has few.proof 'p["rules"]["slopes"] == [-16, 15] and p["rules"]["slope_terms"] == 2 and p["rules"]["fixed"] == [[0, 64]]'
+expect_status 0 fit sigmoid $types --max-err 1.5 --shift one -o few.json --proof few.proof
+has few.proof 'sorted(n for c in p["chains"] for n in range(c["shifts"][0], c["shifts"][1] + 1)) == list(range(-31, 32))'
+expect_status 0 fit sigmoid $types --max-err 1.5 --knots uniform -o few.json --proof few.proof
+has few.proof '[c["equal"] for c in p["chains"]] == p["rules"]["places"]["equal"] == [2 ** k for k in range(len(p["chains"]))]'
+expect_status 0 fit sigmoid $types --max-err 1.5 --knots pow2:5 -o few.json --proof few.proof
+has few.proof 'p["rules"]["places"] == {"shift": 3}'
+
+# Nothing is claimed of other tables where there is nothing to prove.
+expect_status 0 fit relu --in s8:2^-4 --out s8:2^-4 --segments 2 --method minimax -o relu.json --proof relu.proof
+has relu.proof 'list(p) == ["pwl_proof", "table"]'
+
+# What has no proof yet: a note, and a proof of the figures.
+for flags in '--segments 8' '--max-err 2 --monotone' '--knots points:4 --method minimax' '--method lut'; do
+    expect_status 0 fit tanh $types $flags -o some.json --proof some.proof
+    grep -q 'note: what it claims of other tables.* no proof yet.*; the proof is one of the figures alone' ../err ||
+        fail "fit $flags --proof: no note: $(cat ../err)"
+    has some.proof 'list(p) == ["pwl_proof", "table"]'
+    expect_status 0 prove some.json -o again.proof
+    grep -q 'note: what it claims of other tables.* no proof yet' ../err || fail "prove of $flags: no note"
+    cmp -s some.proof again.proof || fail "prove of $flags writes another proof"
+done
+
+# Tables of which nothing is proven, tables that are not as they say, and what is no table.
+rm -f ./*.proof
+printf '0,0\n1,1\n2,3\n' >points.txt
+expect_status 0 fit --samples points.txt --in u8:2^-7 --out u8:2^-5 --segments 2 -o samples.json
+expect_error 3 'samples.json: functions from samples and expressions have no proof yet' prove samples.json
+core='--in u16:2^-8:0 --out u16:2^-12:0 --segments 4 --reduce on --outside clamp'
+expect_status 0 fit rsqrt $core -o reduced.json
+expect_error 3 'reduced.json: reduced tables have no proof yet' prove reduced.json -o reduced.proof
+expect_error 3 '--proof: reduced tables have no proof yet' fit rsqrt $core -o new.json --proof new.proof
+unclaimed tanh.json >bare.json
+expect_error 3 'bare.json: has no certificate of its own' prove bare.json -o bare.proof
+sed 's/"max_err_lsb": [0-9.]*/"max_err_lsb": 0.5/' tanh.json >false.json
+expect_error 3 'false.json: hash: not that of this table' prove false.json -o false.proof
+sign false.json
+expect_error 3 'false.json: certificate says' prove false.json -o false.proof
+sed 's/--segments 8/--segments 8 --slope-bits 3 --symmetry fold/' tanh.json >other.json
+sign other.json
+expect_error 2 'other.json: spec: these flags make no such table' prove other.json -o other.proof
+sed 's/--segments 8/--segments eight/' tanh.json >other.json
+sign other.json
+expect_error 2 'other.json: --segments eight' prove other.json -o other.proof
+expect_status 0 fit softmax --in s8:0.05 --out u8:2^-8 --rows 8 -o softmax.json
+expect_error 3 'softmax.json: row operators have no proof yet' prove softmax.json -o softmax.proof
+
+# A false claim: the best table of seven segments, said to be the best of eight.
+expect_status 0 fit tanh $types --segments 7 --method minimax -o seven.json
+sed 's/--segments 7/--segments 8/' seven.json >false.json
+sign false.json
+expect_status 0 prove false.json -o false.proof
+grep -q 'note: what it claims of other tables is not so, or cannot be shown' ../err || fail "prove: $(cat ../err)"
+has false.proof 'list(p) == ["pwl_proof", "table"]'
+rm -f false.proof
+
+# The command line.
+expect_error 2 'a table is needed: pwlc prove TABLE.json' prove
+expect_error 2 '--proof is not a flag of prove' prove tanh.json --proof x
+expect_error 1 'missing.json' prove missing.json -o x.proof
+expect_error 1 'none/x.proof' prove tanh.json -o none/x.proof
+expect_error 2 '--proof -: the table goes to standard output; give -o' fit tanh $types --proof -
+expect_error 1 'none/x.proof' fit tanh $types -o new.json --proof none/x.proof
+expect_error 2 '--proof: row operators have no proof yet' fit softmax --in s8:0.05 --out u8:2^-8 --rows 8 --proof x.proof
+printf '[{"name": "a", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7"}]' >jobs
+expect_error 2 '--proof: of one table' fit --spec jobs -o many --proof x.proof
+expect_error 2 'tanh.json' prove tanh.json -o tanh.json
+
+finish
