@@ -75,7 +75,8 @@ const struct command command_prove = {
         "theorems that make it a proof; a program that checks it needs neither pwlc nor its search. What is claimed of "
         "least RMS errors has no proof yet, nor have some kinds of tables: a note, or exit status 3, says so.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --segments 8 --method minimax -o tanh.json\n"
-               "pwlc prove tanh.json -o tanh.proof",
+               "pwlc prove tanh.json -o tanh.proof\n"
+               "tail -n 3 tanh.proof",
     .options = options,
     .run = run,
 };
