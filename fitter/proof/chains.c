@@ -211,7 +211,7 @@ int chains_write(struct statement *statement, struct text *out, struct diag *dia
     text_add(out, "]");
     if (!whole && !diag->code && chain.answer == TOO_MANY_SLOPES)
         diag_set(diag, EXIT_REQUIREMENT,
-                 "what it claims of other tables has no proof yet: the slopes of 32 bits are too many");
+                 "what it claims of other tables has no proof yet that is short: slopes are too many");
     else if (!whole && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT,
                  "what it claims of other tables is not so, or cannot be shown: %d segments "

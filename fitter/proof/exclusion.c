@@ -5,8 +5,11 @@
 
 #include "search/error_band.h"
 
-/* Slopes of one exclusion that are looked at: all that 16 bits have, by every shift. */
-#define MOST_SLOPES ((int64_t)1 << 22)
+/* Slopes and stretches of one exclusion that are looked at: all slopes that 16 bits have, by every shift. */
+#define MOST_LOOKS ((int64_t)1 << 22)
+
+/* Slopes that are looked at one by one, as runs of fewer of them are longer then. */
+enum { SHORT_STRETCH = 64 };
 
 /* A slope's end: numerator / denominator, denominator > 0. */
 struct ratio {
@@ -17,6 +20,12 @@ struct ratio {
 struct slope {
     int64_t q_b;
     int n;
+};
+
+/* Slopes of one shift: q_b = first, first + step, ..., last. */
+struct stretch {
+    int n, step;
+    int64_t first, last;
 };
 
 /* Points of the range, counted from its first one: that of a lower limit and that of an upper one; LIMIT: what the
@@ -39,7 +48,7 @@ struct range {
     struct text *out;
     struct pair pair; /* of the present one */
     int64_t count;    /* of its slopes */
-    int64_t total;    /* of all slopes */
+    int64_t looks;    /* at slopes and stretches */
     bool has_runs;
 };
 
@@ -216,17 +225,92 @@ static void end_run(struct range *range)
     range->count = 0;
 }
 
-/* Adds a slope to the present run, or begins another. */
-static bool exclude_slope(struct range *range, struct slope slope)
+/* Adds slopes to the present run, or begins another. */
+static void add_to_run(struct range *range, struct pair pair, int64_t count)
 {
-    range->total++;
-    if (range->count == 0 || !excludes(range, range->pair, slope)) {
+    if (range->count > 0 && (range->pair.low != pair.low || range->pair.high != pair.high))
         end_run(range);
-        if (!find_pair(range, slope, &range->pair))
+    range->pair = pair;
+    range->count += count;
+}
+
+static enum exclusion exclude_slope(struct range *range, struct slope slope)
+{
+    struct pair pair = range->pair;
+    if (range->looks++ >= MOST_LOOKS)
+        return TOO_MANY_SLOPES;
+    if ((range->count == 0 || !excludes(range, pair, slope)) && !find_pair(range, slope, &pair))
+        return NOT_EXCLUDED;
+    add_to_run(range, pair, 1);
+    return EXCLUDED;
+}
+
+/* One end of what types allow over a stretch, or beyond: of a limit that grows or falls with the slope at each end of
+ * the range, what binds less of its values at the ends of the stretch. */
+static bool limit_over(const struct range *range, const struct stretch *stretch, bool is_high, wide *limit)
+{
+    static const struct integers any = {INT64_MIN, INT64_MAX};
+    const int64_t codes[] = {code_of(range, 0), code_of(range, range->upto - range->from - 1)};
+    *limit = is_high ? range->rules->offsets.high : range->rules->offsets.low;
+    for (int k = 0; k < 2; k++) {
+        const int64_t x = codes[k] - range->origin;
+        const struct integers a = line_offsets_at(range->rules, stretch->first, stretch->n, x, any),
+                              b = line_offsets_at(range->rules, stretch->last, stretch->n, x, any);
+        if (a.low > a.high || b.low > b.high)
             return false;
+        *limit = is_high ? smaller_wide(*limit, larger_wide(a.high, b.high))
+                         : larger_wide(*limit, smaller_wide(a.low, b.low));
     }
-    range->count++;
     return true;
+}
+
+/* Whether a pair leaves no slope of a stretch an offset, as far as the stretch's ends tell: the offsets that each code
+ * asks for grow or fall with the slope. */
+static bool excludes_stretch(const struct range *range, struct pair pair, const struct stretch *stretch)
+{
+    const struct slope a = {stretch->first, stretch->n}, b = {stretch->last, stretch->n};
+    wide least, most;
+    if (!is_shiftable(range, a) || !is_shiftable(range, b))
+        return false;
+    if (pair.low != LIMIT)
+        least = smaller_wide(least_at(range, a, pair.low), least_at(range, b, pair.low));
+    else if (!limit_over(range, stretch, false, &least))
+        return false;
+    if (pair.high != LIMIT)
+        most = larger_wide(most_at(range, a, pair.high), most_at(range, b, pair.high));
+    else if (!limit_over(range, stretch, true, &most))
+        return false;
+    return least > most;
+}
+
+/* A stretch as a whole, by the pair of the run or by that of its middle, or by halves. */
+static enum exclusion exclude_stretch(struct range *range, const struct stretch *stretch)
+{
+    const int64_t count = (stretch->last - stretch->first) / stretch->step + 1, half = count / 2;
+    const struct slope middle = {stretch->first + half * stretch->step, stretch->n};
+    enum exclusion answer = EXCLUDED;
+    struct pair pair = range->pair;
+    if (count <= SHORT_STRETCH) {
+        for (int64_t k = 0; k < count && answer == EXCLUDED; k++)
+            answer = exclude_slope(range, (struct slope){stretch->first + k * stretch->step, stretch->n});
+        return answer;
+    }
+    if (range->looks++ >= MOST_LOOKS)
+        return TOO_MANY_SLOPES;
+    if (range->count == 0 || !excludes_stretch(range, pair, stretch)) {
+        if (!find_pair(range, middle, &pair))
+            return NOT_EXCLUDED;
+        if (!excludes_stretch(range, pair, stretch)) {
+            struct stretch part = *stretch;
+            part.last = middle.q_b - stretch->step;
+            answer = exclude_stretch(range, &part);
+            part = *stretch;
+            part.first = middle.q_b;
+            return answer == EXCLUDED ? exclude_stretch(range, &part) : answer;
+        }
+    }
+    add_to_run(range, pair, count);
+    return EXCLUDED;
 }
 
 /* The q_b of a shift in the window. */
@@ -242,24 +326,35 @@ static struct integers slopes_in_window(const struct range *range, int n)
     return slopes;
 }
 
+/* The slopes of one shift that are not reducible. */
+static enum exclusion exclude_shift(struct range *range, int n)
+{
+    const struct line_rules *rules = range->rules;
+    const struct integers slopes = slopes_in_window(range, n);
+    const bool odd = line_is_reducible(rules, 0, n);
+    enum exclusion answer = EXCLUDED;
+    if (rules->slope_terms == 0) {
+        const struct stretch stretch = {.n = n,
+                                        .step = odd ? 2 : 1,
+                                        .first = slopes.low + (odd && slopes.low % 2 == 0),
+                                        .last = slopes.high - (odd && slopes.high % 2 == 0)};
+        return stretch.first <= stretch.last ? exclude_stretch(range, &stretch) : EXCLUDED;
+    }
+    for (int64_t q_b = slope_above(rules, slopes.low - 1); q_b <= slopes.high && answer == EXCLUDED;
+         q_b = slope_above(rules, q_b))
+        if (!odd || q_b % 2 != 0)
+            answer = exclude_slope(range, (struct slope){q_b, n});
+    return answer;
+}
+
 static enum exclusion write_runs(struct range *range)
 {
     const struct line_rules *rules = range->rules;
-    for (int n = rules->shift_min; n <= rules->shift_max; n++) {
-        const struct integers slopes = slopes_in_window(range, n);
-        if (rules->slope_terms == 0 && (wide)slopes.high - slopes.low > 2 * MOST_SLOPES)
-            return TOO_MANY_SLOPES;
-        for (int64_t q_b = slope_above(rules, slopes.low - 1); q_b <= slopes.high; q_b = slope_above(rules, q_b)) {
-            if (line_is_reducible(rules, q_b, n))
-                continue;
-            if (range->total >= MOST_SLOPES)
-                return TOO_MANY_SLOPES;
-            if (!exclude_slope(range, (struct slope){q_b, n}))
-                return NOT_EXCLUDED;
-        }
-    }
+    enum exclusion answer = EXCLUDED;
+    for (int n = rules->shift_min; n <= rules->shift_max && answer == EXCLUDED; n++)
+        answer = exclude_shift(range, n);
     end_run(range);
-    return range->total ? EXCLUDED : EXCLUDED_BY_WINDOW;
+    return answer == EXCLUDED && !range->has_runs ? EXCLUDED_BY_WINDOW : answer;
 }
 
 /* Takes a pair, of which both ends are finite, into the window. */

@@ -107,7 +107,7 @@ static int write_impossible(const struct spec *spec, const struct table *table, 
         write_rules(out, &statement);
         text_add(out, ",\n\"chains\": ");
         if (!chains_write(&statement, out, diag) && out->size > PROOF_MOST_BYTES)
-            diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables has no proof of at most 2 MB");
+            diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables has no proof yet of at most 2 MB");
     }
     statement_free(&statement);
     return diag->code;
