@@ -21,6 +21,7 @@ struct chain {
     struct text *out;
     bool has_exclusions;
     enum exclusion answer; /* of the last exclusion */
+    bool is_covered;       /* lines of its shifts serve all codes */
 };
 
 static int reach(void *context, int begin)
@@ -71,7 +72,8 @@ static bool find_ends(struct chain *chain)
     for (int m = 0; m < chain->statement->segments; m++) {
         const int lowest = m ? end[m - 1] + 1 : 0;
         end[m + 1] = moves ? farthest_end(chain, lowest, end[m]) : cover_longest(&chain->cover, end[m], &line);
-        if (end[m + 1] == places)
+        chain->is_covered = end[m + 1] == places;
+        if (chain->is_covered)
             return false;
         chain->groups = m + 1;
         if (end[m + 1] == end[m])
@@ -132,6 +134,7 @@ static bool exclude_some_segment(struct chain *chain)
             text_add(chain->out, "]");
             return whole;
         }
+    chain->is_covered = true;
     return false;
 }
 
@@ -212,11 +215,13 @@ int chains_write(struct statement *statement, struct text *out, struct diag *dia
     if (!whole && !diag->code && chain.answer == TOO_MANY_SLOPES)
         diag_set(diag, EXIT_REQUIREMENT,
                  "what it claims of other tables has no proof yet that is short: slopes are too many");
-    else if (!whole && !diag->code)
-        diag_set(diag, EXIT_REQUIREMENT,
-                 "what it claims of other tables is not so, or cannot be shown: %d segments "
-                 "seem to keep to %s LSB",
+    else if (!whole && !diag->code && !chain.is_covered)
+        diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables has no proof yet: a line is not excluded");
+    else if (!whole && !diag->code) {
+        statement->is_refuted = true;
+        diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables is not so: %d segments can keep to %s LSB",
                  statement->segments, statement->error);
+    }
     hulls_free(&chain.hulls);
     free(chain.end);
     return diag->code;

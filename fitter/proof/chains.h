@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "statement.h"
 
-/* Appends the chains of a statement, a JSON list. Exit 3 where it is not so, or has too many slopes to say. */
+/* Appends the chains of a statement, a JSON list. Exit 3 where it is refuted, or has too many slopes to say. */
 int chains_write(struct statement *statement, struct text *out, struct diag *diag);
 
 #endif

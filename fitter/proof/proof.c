@@ -95,7 +95,7 @@ static void write_rules(struct text *out, const struct statement *statement)
 
 /* The second claim, and its proof. */
 static int write_impossible(const struct spec *spec, const struct table *table, const struct function *function,
-                            struct text *out, struct diag *diag)
+                            struct text *out, bool *is_refuted, struct diag *diag)
 {
     struct statement statement = {0};
     long double largest = 0;
@@ -109,6 +109,7 @@ static int write_impossible(const struct spec *spec, const struct table *table, 
         if (!chains_write(&statement, out, diag) && out->size > PROOF_MOST_BYTES)
             diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables has no proof yet of at most 2 MB");
     }
+    *is_refuted = statement.is_refuted;
     statement_free(&statement);
     return diag->code;
 }
@@ -119,17 +120,19 @@ static int add_impossible(const struct table *table, const struct function *func
 {
     struct text claim = {0};
     struct spec spec;
+    bool is_refuted = false;
+
     if (table->certificate.objective == OBJECTIVE_RMS) {
         diag_set(missing, EXIT_REQUIREMENT, "what it claims of other tables' RMS errors has no proof yet");
         return EXIT_DONE;
     }
     if (proof_spec(table, &spec, diag))
         return diag->code;
-    const int code = write_impossible(&spec, table, function, &claim, missing);
+    const int code = write_impossible(&spec, table, function, &claim, &is_refuted, missing);
     if (code == EXIT_DONE) {
         text_add_bytes(out, claim.bytes, claim.size);
         out->failed |= claim.failed;
-    } else if (code != EXIT_REQUIREMENT) {
+    } else if (code != EXIT_REQUIREMENT || is_refuted) {
         *diag = *missing;
     }
     text_free(&claim);

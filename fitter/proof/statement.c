@@ -121,7 +121,8 @@ static long double resolution(const struct table *table, long double error)
     return fmaxl(fmaxl(4e-9L, 4e-12L * error), 0x1p-49L * y_max);
 }
 
-static int equal_numbers(struct statement *statement, const struct spec *spec, struct diag *diag)
+/* Of equal segments those numbers that the certificate says are too few, or its own. */
+static int equal_numbers(struct statement *statement, struct diag *diag)
 {
     const struct points *points = &statement->points;
     const int own = statement->table->segment_count, codes = points_starts(points);
@@ -131,7 +132,7 @@ static int equal_numbers(struct statement *statement, const struct spec *spec, s
     statement->equal = malloc(((size_t)own + 1) * sizeof *statement->equal);
     if (!statement->equal)
         return diag_set(diag, EXIT_IO, "out of memory for a proof");
-    (void)spec;
+
     if (one)
         statement->equal[statement->equal_count++] = own;
     for (int count = of_powers ? points_next_of_powers(points, 0) : 1; !one && count > 0 && count < own;
@@ -146,7 +147,7 @@ static int take_places(struct statement *statement, const struct spec *spec, str
     const struct constraints *constraints = &spec->constraints;
     const int in_bits = spec->in.bits, halves = statement->table->has_fold ? 2 : 1;
     if (has_uniform_knots(spec))
-        return equal_numbers(statement, spec, diag);
+        return equal_numbers(statement, diag);
     if (constraints->knots == KNOTS_FREE)
         return EXIT_DONE;
     const int finest = in_bits < CONSTRAINTS_MAX_INDEX_BITS ? in_bits : CONSTRAINTS_MAX_INDEX_BITS;

@@ -33,6 +33,7 @@ struct statement {
     int equal_count;
     struct points points; /* the stored codes, of which the searches see the bands alone */
     struct band *bands;   /* malloc'd */
+    bool is_refuted;      /* by chains_write: some table of so many segments keeps to the error */
 };
 
 /* The statement that bears out what a table's certificate claims of other tables. The spec is the one that the table
