@@ -197,6 +197,20 @@ static bool write_all(struct chain *chain, struct statement *statement, struct d
     return true;
 }
 
+/* Why there are no chains. */
+static void say_why(const struct chain *chain, struct statement *statement, struct diag *diag)
+{
+    statement->is_refuted = chain->is_covered;
+    if (chain->is_covered)
+        diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables is not so: %d segments can keep to %s LSB",
+                 statement->segments, statement->error);
+    else if (chain->answer == TOO_MANY_SLOPES)
+        diag_set(diag, EXIT_REQUIREMENT,
+                 "what it claims of other tables has no proof yet that is short: slopes are too many");
+    else
+        diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables has no proof yet: a line is not excluded");
+}
+
 int chains_write(struct statement *statement, struct text *out, struct diag *diag)
 {
     struct chain chain = {.statement = statement, .points = &statement->points, .rules = statement->rules, .out = out};
@@ -212,16 +226,8 @@ int chains_write(struct statement *statement, struct text *out, struct diag *dia
     text_add(out, "[");
     const bool whole = write_all(&chain, statement, diag);
     text_add(out, "]");
-    if (!whole && !diag->code && chain.answer == TOO_MANY_SLOPES)
-        diag_set(diag, EXIT_REQUIREMENT,
-                 "what it claims of other tables has no proof yet that is short: slopes are too many");
-    else if (!whole && !diag->code && !chain.is_covered)
-        diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables has no proof yet: a line is not excluded");
-    else if (!whole && !diag->code) {
-        statement->is_refuted = true;
-        diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables is not so: %d segments can keep to %s LSB",
-                 statement->segments, statement->error);
-    }
+    if (!whole && !diag->code)
+        say_why(&chain, statement, diag);
     hulls_free(&chain.hulls);
     free(chain.end);
     return diag->code;

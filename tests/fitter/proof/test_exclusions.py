@@ -205,7 +205,7 @@ def main():
             flags = draw(rng)
             done = subprocess.run([PWLC, "fit", *flags, "-o", paths[0], "--proof", paths[1]], capture_output=True, text=True)
             proof = json.load(open(paths[1])) if done.returncode == 0 else {}
-            if "no proof" in done.stderr or "seem to keep" in done.stderr:
+            if "no proof" in done.stderr or "is not so" in done.stderr:
                 problems.append(f"{' '.join(flags)}: {done.stderr.strip()}")
             if "impossible" not in proof:
                 continue
