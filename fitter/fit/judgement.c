@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
 #include "measure/claim.h"
 
 static double error_by(enum objective objective, const struct certificate *certificate)
@@ -24,8 +25,10 @@ void take_table(struct table *best, struct table *candidate)
     best->spec = text;
     snprintf(candidate->method, sizeof candidate->method, "%s", best->method);
     certificate_keep_judgement(certificate, &before);
-    if (before.objective != OBJECTIVE_SEGMENTS && before.optimal == 1 && is_better(&before, certificate))
+    if (before.objective != OBJECTIVE_SEGMENTS && before.optimal == 1 && is_better(&before, certificate)) {
         certificate->optimal = 0;
+        certificate->lower_bound_lsb = number_rounded_down(before.lower_bound_lsb);
+    }
     table_free(best);
     *best = *candidate;
 }
