@@ -220,6 +220,8 @@ def enclose(table):
             continue
         f = FUNCTIONS[table.function](x, alpha)
         wide = (margin << max([0, *(mp.mag(v) for v in (x, f, alpha) if v)])) + 2
+        if f and mp.mag(f * steps) > 150:  # far beyond all codes
+            f, wide = (mpf(2) ** 150 if f > 0 else -mpf(2) ** 150) / steps, 0
         middle = libmp.to_fixed((f * steps)._mpf_, POINT)
         known.append(len(values))
         values.append((middle - wide, middle + wide))
@@ -326,9 +328,9 @@ class Rules:
         require(len(asked) == len(self.fixed) and all(
             q_x in table.x.nearest(decimal(x)) and q_y in table.y.nearest(decimal(y))
             for (q_x, q_y), (x, y) in zip(self.fixed, asked)), "rules: fixed is not what --fix asks for")
-        knots = flags.get("--knots", "free").split(":")[0]
-        require((self.grid is not None, self.equal is not None) == (knots == "pow2", knots == "uniform"),
-                "rules: places are not those of --knots", knots)
+        knots, *top = flags.get("--knots", "free").split(":")
+        require((self.grid is not None, self.equal is not None) == (knots == "pow2", knots == "uniform") and
+                (self.grid is None or not top or self.grid == table.x.bits - decimal(top[0])), "rules: places are not those of --knots", knots)
         powers = {0} | {sign << k for k in range(33) for sign in (1, -1)}
         self.of_terms = sorted(powers if terms == 1 else {a + b for a in powers for b in powers})
 
