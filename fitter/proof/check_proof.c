@@ -3,8 +3,8 @@
  *
  *     check_proof FILE
  *
- * It prints "accepted" and what is proven, or the first thing that fails. Exit status 0: accepted; 1: something does not
- * hold; 2: the file is not of the format. docs/proofs.md has the format and the theorems. Trusted are GMP, MPFR's
+ * It prints "accepted" and what is proven, or the first thing that fails. Exit status 0: accepted; 1: something does
+ * not hold; 2: the file is not of the format. docs/proofs.md has the format and the theorems. Trusted are GMP, MPFR's
  * functions at 200 bits with a margin of 2^-100, and jansson, which reads the file. */
 #include <ctype.h>
 #include <jansson.h>
@@ -96,20 +96,31 @@ static bool is_pairs(const json_t *value)
 static bool is_kind(const json_t *value, char kind)
 {
     switch (kind) {
-    case 'i': return json_is_integer(value);
-    case 's': return json_is_string(value);
-    case 'b': return json_is_boolean(value);
-    case 'l': return json_is_array(value);
-    case 'o': return json_is_object(value);
-    case 'r': return json_is_number(value) && json_number_value(value) < 1e300 && json_number_value(value) > -1e300;
-    case 'n': return is_ints(value, 0);
-    case 'p': return is_ints(value, 2);
-    case 'P': return is_pairs(value);
-    default: return value;
+    case 'i':
+        return json_is_integer(value);
+    case 's':
+        return json_is_string(value);
+    case 'b':
+        return json_is_boolean(value);
+    case 'l':
+        return json_is_array(value);
+    case 'o':
+        return json_is_object(value);
+    case 'r':
+        return json_is_number(value) && json_number_value(value) < 1e300 && json_number_value(value) > -1e300;
+    case 'n':
+        return is_ints(value, 0);
+    case 'p':
+        return is_ints(value, 2);
+    case 'P':
+        return is_pairs(value);
+    default:
+        return value;
     }
 }
 
-/* Checks an object's fields: of each the schema has its kind and its name. Behind the name "?" says that it may be absent,
+/* Checks an object's fields: of each the schema has its kind and its name. Behind the name "?" says that it may be
+ * absent,
  * "~" that it may be null. */
 static void read_fields(const json_t *object, const char *where, const char *schema)
 {
@@ -218,7 +229,8 @@ static void hash_block(uint32_t state[8], const uint32_t constant[64], const uns
     memcpy(v, state, sizeof v);
     for (size_t i = 0; i < 64; i++) {
         uint32_t a = v[0], e = v[4];
-        uint32_t one = v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[5]) ^ (~e & v[6])) + constant[i] + w[i];
+        uint32_t one =
+            v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[5]) ^ (~e & v[6])) + constant[i] + w[i];
         uint32_t two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
         memmove(v + 1, v, 7 * sizeof *v);
         v[4] += one;
@@ -260,7 +272,8 @@ static void check_hash(const json_t *table)
     const char *name, *parts[2] = {"parameters", "certificate"};
     char hex[65];
     for (size_t i = 0; i < 2; i++)
-        json_object_foreach(json_object_get(copy, parts[i]), name, value) if (json_is_number(value)) {
+        json_object_foreach(json_object_get(copy, parts[i]), name, value) if (json_is_number(value))
+        {
             double number = json_number_value(value);
             uint64_t bits;
             memcpy(&bits, &number, sizeof bits);
@@ -301,7 +314,7 @@ struct table {
     int64_t sum, d0, d1; /* the stored codes are d0 to d1 - 1 */
     size_t count, codes;
     struct segment *segments;
-    int64_t *outputs; /* of all codes, from qmin */
+    int64_t *outputs;  /* of all codes, from qmin */
     mpz_t *low, *high; /* of f / scale_y, then of the targets */
     mpz_t error_low, error_high;
 };
@@ -373,8 +386,12 @@ static void read_segments(struct table *t, const json_t *rows)
         const json_t *row = json_array_get(rows, i);
         struct segment *s = t->segments + i;
         read_fields(row, "segment", schemas[t->form]);
-        *s = (struct segment){integer(row, "start"), t->d1, integer(row, "q_b"), integer(row, "n_BX_total"),
-                              integer(row, constants[t->form]), t->x.zero_point};
+        *s = (struct segment){integer(row, "start"),
+                              t->d1,
+                              integer(row, "q_b"),
+                              integer(row, "n_BX_total"),
+                              integer(row, constants[t->form]),
+                              t->x.zero_point};
         if (t->form == ANCHORED)
             s->origin = s->start;
         REQUIRE(i ? s->start > s[-1].start : s->start == t->d0, "segments do not start as they must");
@@ -391,9 +408,10 @@ static void read_table(struct table *t, const json_t *json)
     static const char *const forms[] = {"absolute", "biased", "anchored"};
     static const char *const roundings[] = {"floor", "half_up", "half_away", "half_even"};
     char name[16];
-    read_fields(json, "table", "ipwl_table sspec sfunction smethod sform srounding scase shash soutside? lsegments "
-                               "ssamples_sha256? sexpression? sweights_sha256? oparameters oin oout ocertificate ofold? "
-                               "oreduction?");
+    read_fields(json, "table",
+                "ipwl_table sspec sfunction smethod sform srounding scase shash soutside? lsegments "
+                "ssamples_sha256? sexpression? sweights_sha256? oparameters oin oout ocertificate ofold? "
+                "oreduction?");
     t->json = json;
     t->certificate = json_object_get(json, "certificate");
     REQUIRE(integer(json, "pwl_table") == 1, "the table's version is not 1");
@@ -442,11 +460,13 @@ static void find_outputs(struct table *t)
             i128 value = value_at(t, s, q), image = t->sum - value;
             int64_t back = 2 * t->d0 - q;
             if (q <= t->x.qmax)
-                t->outputs[q - t->x.qmin] =
-                    (int64_t)(value < t->y.qmin ? t->y.qmin : value > t->y.qmax ? t->y.qmax : value);
+                t->outputs[q - t->x.qmin] = (int64_t)(value < t->y.qmin   ? t->y.qmin
+                                                      : value > t->y.qmax ? t->y.qmax
+                                                                          : value);
             if (t->folded && q > t->d0 && back >= t->x.qmin)
-                t->outputs[back - t->x.qmin] =
-                    (int64_t)(image < t->y.qmin ? t->y.qmin : image > t->y.qmax ? t->y.qmax : image);
+                t->outputs[back - t->x.qmin] = (int64_t)(image < t->y.qmin   ? t->y.qmin
+                                                         : image > t->y.qmax ? t->y.qmax
+                                                                             : image);
         }
 }
 
@@ -458,8 +478,8 @@ static int bits_of(i128 value)
     return bits;
 }
 
-/* The bits of what the arithmetic makes, where it can be largest: as p, and what is made of it, is monotone in the code, or
- * convex, these are the ends of each segment, and of the codes in it whose image is a code. */
+/* The bits of what the arithmetic makes, where it can be largest: as p, and what is made of it, is monotone in the
+ * code, or convex, these are the ends of each segment, and of the codes in it whose image is a code. */
 static int needed_bits(const struct table *t, bool with_images)
 {
     int most = 1;
@@ -484,8 +504,8 @@ static int needed_bits(const struct table *t, bool with_images)
 
 /* ---- The function, and enclosures of its targets ---- */
 
-/* The functions in reverse Polish notation, a is alpha; for x < 0 where that is another one, and for the rest. The domain
- * is all x, p: x > 0, n: x >= 0, or z: all but 0. */
+/* The functions in reverse Polish notation, a is alpha; for x < 0 where that is another one, and for the rest. The
+ * domain is all x, p: x > 0, n: x >= 0, or z: all but 0. */
 static const struct function {
     const char *name, *domain, *below, *formula;
 } functions[] = {
@@ -521,10 +541,11 @@ static const struct function {
 static const struct {
     const char *name;
     int (*of_one)(mpfr_t, const mpfr_t, mpfr_rnd_t), (*of_two)(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t);
-} operations[] = {{"exp", mpfr_exp, NULL},   {"log", mpfr_log, NULL}, {"tanh", mpfr_tanh, NULL}, {"erf", mpfr_erf, NULL},
-                  {"sqrt", mpfr_sqrt, NULL}, {"sin", mpfr_sin, NULL}, {"cos", mpfr_cos, NULL},   {"atan", mpfr_atan, NULL},
-                  {"neg", mpfr_neg, NULL},   {"+", NULL, mpfr_add},   {"-", NULL, mpfr_sub},     {"*", NULL, mpfr_mul},
-                  {"/", NULL, mpfr_div},     {"min", NULL, mpfr_min}, {"max", NULL, mpfr_max}};
+} operations[] = {{"exp", mpfr_exp, NULL}, {"log", mpfr_log, NULL},   {"tanh", mpfr_tanh, NULL},
+                  {"erf", mpfr_erf, NULL}, {"sqrt", mpfr_sqrt, NULL}, {"sin", mpfr_sin, NULL},
+                  {"cos", mpfr_cos, NULL}, {"atan", mpfr_atan, NULL}, {"neg", mpfr_neg, NULL},
+                  {"+", NULL, mpfr_add},   {"-", NULL, mpfr_sub},     {"*", NULL, mpfr_mul},
+                  {"/", NULL, mpfr_div},   {"min", NULL, mpfr_min},   {"max", NULL, mpfr_max}};
 
 /* Each operation is good to 2^-200 of its result; formulas to 2^-190 of the largest of 1, |x|, |f|, alpha. */
 static void evaluate(mpfr_t f, const char *formula, const mpfr_t x, const mpfr_t alpha)
@@ -838,9 +859,10 @@ static void check_certificate(struct table *t)
 {
     const json_t *c = t->certificate;
     int64_t least, most;
-    read_fields(c, "certificate", "ichecked imax_err_at isaturated_codes iacc_bits bexhaustive bmonotone rmax_err_lsb "
-                                  "rrms_err_lsb rmean_abs_err_lsb rcorrectly_rounded rlower_bound_lsb~ boptimal~ "
-                                  "sobjective ssecond_objective?");
+    read_fields(c, "certificate",
+                "ichecked imax_err_at isaturated_codes iacc_bits bexhaustive bmonotone rmax_err_lsb "
+                "rrms_err_lsb rmean_abs_err_lsb rcorrectly_rounded rlower_bound_lsb~ boptimal~ "
+                "sobjective ssecond_objective?");
     REQUIRE(integer(c, "checked") == (int64_t)t->codes && json_is_true(json_object_get(c, "exhaustive")),
             "checked: there are %zu codes", t->codes);
     int worst = against(t);
@@ -895,6 +917,7 @@ static const char *flag(const struct table *t, const char *name, size_t n, size_
 static int64_t flag_integer(const struct table *t, const char *name, int64_t otherwise)
 {
     size_t length;
+    REQUIRE(!flag(t, name, 1, &length), "spec: %s stands twice", name);
     const char *word = flag(t, name, 0, &length);
     if (!word || !strncmp(word, "any", 3))
         return otherwise;
@@ -907,6 +930,7 @@ static int64_t flag_integer(const struct table *t, const char *name, int64_t oth
 static bool flag_is(const struct table *t, const char *name, const char *value)
 {
     size_t length;
+    REQUIRE(!flag(t, name, 1, &length), "spec: %s stands twice", name);
     const char *word = flag(t, name, 0, &length);
     size_t wanted = strlen(value);
     return word && length >= wanted && !memcmp(word, value, wanted) && (length == wanted || word[wanted] == ':');
@@ -1019,8 +1043,9 @@ static void read_rules(struct rules *r, const struct table *t, const json_t *rul
 {
     int64_t low, high, from, to;
     size_t length;
-    read_fields(rules, "rules", "pslopes pshifts poffsets bone_shift aplaces Pfixed ishift_multiple istored_bits "
-                                "islope_terms iaccumulator_bits");
+    read_fields(rules, "rules",
+                "pslopes pshifts poffsets bone_shift aplaces Pfixed ishift_multiple istored_bits "
+                "islope_terms iaccumulator_bits");
     r->t = t;
     int64_t stored = flag_integer(t, "--slope-bits", t->bits), reach = t->wide - 1;
     r->multiple = check_integer(rules, "shift_multiple", flag_integer(t, "--shift-multiple", 0));
@@ -1035,7 +1060,9 @@ static void read_rules(struct rules *r, const struct table *t, const json_t *rul
     r->one_shift = json_is_true(json_object_get(rules, "one_shift"));
     REQUIRE(r->one_shift == flag_is(t, "--shift", "one"), "rules: one_shift is not that of --shift");
     codes_of(true, t->offset_bits, &low, &high);
+    REQUIRE(!flag(t, "--offset-type", 1, &length), "spec: --offset-type stands twice");
     const char *type = flag(t, "--offset-type", 0, &length);
+
     if (type) {
         long bits = strtol(type + 1, NULL, 10);
         REQUIRE((*type == 's' || *type == 'u') && bits >= 2 && bits <= 32, "spec: --offset-type is unknown");
@@ -1082,11 +1109,12 @@ static void check_allowed(const struct rules *r)
         const struct segment *s = t->segments + i;
         int64_t low, high;
         slope_range(r, s->n, &low, &high);
-        bool good = s->q_b >= low && s->q_b <= high && s->n >= r->shifts[0] && s->n <= r->shifts[1] &&
-                    s->c >= r->offsets[0] && s->c <= r->offsets[1] && last_place(r, s->start + 1) == s->start &&
-                    (!r->one_shift || s->n == t->segments[0].n) &&
-                    (!r->equal || s->start == equal_start(t, (int64_t)i, (int64_t)t->count)) &&
-                    (!r->terms || bsearch(&s->q_b, r->of_terms, r->of_terms_count, sizeof *r->of_terms, compare_integers));
+        bool good =
+            s->q_b >= low && s->q_b <= high && s->n >= r->shifts[0] && s->n <= r->shifts[1] && s->c >= r->offsets[0] &&
+            s->c <= r->offsets[1] && last_place(r, s->start + 1) == s->start &&
+            (!r->one_shift || s->n == t->segments[0].n) &&
+            (!r->equal || s->start == equal_start(t, (int64_t)i, (int64_t)t->count)) &&
+            (!r->terms || bsearch(&s->q_b, r->of_terms, r->of_terms_count, sizeof *r->of_terms, compare_integers));
         REQUIRE(good, "the rules do not allow the segment at %lld", (long long)s->start);
     }
     REQUIRE(needed_bits(t, false) <= t->wide, "a sum leaves its type");
@@ -1171,8 +1199,8 @@ struct ratio {
     i128 above, below; /* below > 0; 0: no bound */
 };
 
-/* The slopes s = q_b * 2^-n that all pairs leave. A line that serves has a value of at least low at a + i, and of at most
- * high at a + j; rounding moves their difference by at most 1: s (i - j) >= low - high - 1. */
+/* The slopes s = q_b * 2^-n that all pairs leave. A line that serves has a value of at least low at a + i, and of at
+ * most high at a + j; rounding moves their difference by at most 1: s (i - j) >= low - high - 1. */
 static void find_window(const struct exclusion *e, const json_t *pairs, struct ratio *least, struct ratio *most)
 {
     *least = *most = (struct ratio){0, 0};
@@ -1195,8 +1223,8 @@ static i128 scaled(struct ratio bound, int64_t n, bool up)
     return up ? ceil_div(above, below) : floor_div(above, below);
 }
 
-/* The slopes of a shift that the window leaves. An even q_b is left out where its half is allowed at n - 1, and makes the
- * same values there. */
+/* The slopes of a shift that the window leaves. An even q_b is left out where its half is allowed at n - 1, and makes
+ * the same values there. */
 static struct slopes list_slopes(const struct rules *r, int64_t n, bool lowest, struct ratio least, struct ratio most)
 {
     int64_t low, high, half_low, half_high;
@@ -1210,7 +1238,8 @@ static struct slopes list_slopes(const struct rules *r, int64_t n, bool lowest, 
         high = bound < low ? low - 1 : smaller(high, bound > high ? high : (int64_t)bound);
     }
     slope_range(r, n - 1, &half_low, &half_high);
-    bool halved = !lowest && (r->t->form != BIASED || (n > 0 && (r->t->rounding == FLOOR || r->t->rounding == HALF_UP)));
+    bool halved =
+        !lowest && (r->t->form != BIASED || (n > 0 && (r->t->rounding == FLOOR || r->t->rounding == HALF_UP)));
     bool zero = halved && half_high < 0; /* No slope is stored at n - 1, not even 0. */
     if (!r->terms && !zero) {
         int64_t first = halved ? low | 1 : low, step_ = halved ? 2 : 1;
@@ -1251,11 +1280,11 @@ static void bounds_of_types(const struct exclusion *e, int64_t n, int64_t q_b, b
     made->bound[made->count++] = r->offsets[above];
     for (int end = 0; end < 2; end++) {
         i128 x = (i128)(end ? e->b - 1 : e->a) - e->origin, p = q_b * x;
-        bool bad[3] = {!fits(x, r->t->wide), p < (biased ? -half : low), p > (biased ? half - 1 : high)};
+        bool bad[3] = {!fits(x, r->t->wide), p<(biased ? -half : low), p>(biased ? half - 1 : high)};
         for (int k = 0; k < 3; k++)
             made->bound[made->count++] = bad[k] == above ? -INFINITE : INFINITE;
-        made->bound[made->count++] = biased ? (above ? high : low) - p
-                                            : (above ? half - 1 : -half) - shr(p, n, rounding);
+        made->bound[made->count++] =
+            biased ? (above ? high : low) - p : (above ? half - 1 : -half) - shr(p, n, rounding);
     }
 }
 
@@ -1279,8 +1308,9 @@ static void bounds_at(const struct exclusion *e, int64_t n, int64_t q_b, int64_t
     else if (n <= 0)
         bound = ceil_div(value, (i128)1 << -n) - p - above;
     else {
-        i128 tie = value * ((i128)1 << n) - ((i128)1 << (n - 1)); /* the least sum that gives value, or a tie below it */
-        bound = (rounding == FLOOR        ? value * ((i128)1 << n)
+        i128 tie =
+            value * ((i128)1 << n) - ((i128)1 << (n - 1)); /* the least sum that gives value, or a tie below it */
+        bound = (rounding == FLOOR       ? value * ((i128)1 << n)
                  : rounding == HALF_UP   ? tie
                  : rounding == HALF_AWAY ? tie + (value <= 0)
                                          : tie + (value & 1)) -
@@ -1290,9 +1320,11 @@ static void bounds_at(const struct exclusion *e, int64_t n, int64_t q_b, int64_t
     made->bound[0] = bound;
 }
 
-/* Code a + i asks of slopes first to last of a list for a larger constant than a + j allows. Both are made of bounds that
- * are monotone in q_b, so that those of the first and the last slope hold for all between; else the list is halved. */
-static void exclude(const struct exclusion *e, const struct slopes *list, int64_t first, int64_t last, int64_t i, int64_t j)
+/* Code a + i asks of slopes first to last of a list for a larger constant than a + j allows. Both are made of bounds
+ * that are monotone in q_b, so that those of the first and the last slope hold for all between; else the list is
+ * halved. */
+static void exclude(const struct exclusion *e, const struct slopes *list, int64_t first, int64_t last, int64_t i,
+                    int64_t j)
 {
     struct bounds made[2];
     int64_t ends[2], codes[2] = {i, j};
@@ -1388,8 +1420,8 @@ static void check_equal(const struct rules *r, const struct group *groups, size_
     REQUIRE(within, "its exclusion is not one of a segment");
 }
 
-/* F(m), here `place`, is the last place where segment m of a table can start: it cannot hold the range of an exclusion that
- * begins there or later. */
+/* F(m), here `place`, is the last place where segment m of a table can start: it cannot hold the range of an exclusion
+ * that begins there or later. */
 static void check_groups(const struct rules *r, const struct group *groups, size_t count, int64_t segments)
 {
     int64_t before = r->t->d0 - 1, place = r->t->d0;
@@ -1529,6 +1561,7 @@ static int64_t follows_for_segments(const struct rules *r, int64_t segments, con
     const struct table *t = r->t;
     int64_t number = (int64_t)t->count, open = 0, codes = t->x.qmax + 1 - t->d0;
     size_t length;
+    REQUIRE(!flag(t, "--max-err", 1, &length), "spec: --max-err stands twice");
     const char *word = flag(t, "--max-err", 0, &length);
     mpq_t asked, own;
     mpq_inits(asked, own, NULL);
@@ -1589,7 +1622,8 @@ static void tell_unproven(const struct table *t)
     mpq_div_2exp(own, own, POINT);
     if (!strcmp(objective, "max"))
         slack(t, small);
-    bool open = !strcmp(objective, "rms") || (mpq_cmp(own, small) > 0 && (strcmp(objective, "segments") || t->count > 1));
+    bool open =
+        !strcmp(objective, "rms") || (mpq_cmp(own, small) > 0 && (strcmp(objective, "segments") || t->count > 1));
     if (open && json_is_true(json_object_get(t->certificate, "optimal")))
         printf("; not proven: optimal");
     if (real(t->certificate, "lower_bound_lsb") > mpq_get_d(small))
@@ -1621,12 +1655,13 @@ int main(int count, char **arguments)
     int64_t open = impossible ? check_impossible(&t, proof) : 0;
     printf("%s: accepted: largest error %.10g LSB, %zu segments", file_name, in_steps(t.error_low), t.count);
     if (impossible)
-        printf("; no allowed table of at most %lld segments is within %s LSB", (long long)integer(impossible, "segments"),
-               text(impossible, "error"));
+        printf("; no allowed table of at most %lld segments is within %s LSB",
+               (long long)integer(impossible, "segments"), text(impossible, "error"));
     else
         tell_unproven(&t);
     if (open)
-        printf("; not proven: that %lld smaller numbers of equal segments, of no 2^k codes, do not do", (long long)open);
+        printf("; not proven: that %lld smaller numbers of equal segments, of no 2^k codes, do not do",
+               (long long)open);
     if (text(t.json, "weights_sha256"))
         printf("; not proven: the averages (their weights are needed)");
     printf("\n");

@@ -310,6 +310,8 @@ class Rules:
         # Narrower rules would make the claim worth little: they are those of the table's storage, and of its spec.
         words = table.spec.split()
         self.flags = flags = {word: after for word, after in zip(words, words[1:] + [""]) if word.startswith("--")}
+        require(len(flags) == sum(word[:2] == "--" and word != "--fix" for word in words) + ("--fix" in words),
+                "spec: a flag stands twice")
         multiple, stored, terms = (int(decimal(flags.get(name, "0").replace("any", "0")))
                                    for name in ("--shift-multiple", "--slope-bits", "--slope-terms"))
         stored, reach, offsets = stored or table.bits, table.wide - 1, codes_of(True, table.offset_bits)
