@@ -354,7 +354,6 @@ def split_table(proof):
     k = max(range(len(rows) - 1), key=lambda k: rows[k + 1]["start"] - rows[k]["start"])
     rows.insert(k + 1, {**rows[k], "start": (rows[k]["start"] + rows[k + 1]["start"]) // 2})
     proof["impossible"]["segments"] += 1
-    table["certificate"].update(checked=table["certificate"]["checked"])
     table["hash"] = hash_of(table)
     return proof
 
@@ -367,12 +366,27 @@ def forgeries(proof, draw):
         last, upto = groups[-1], groups[-1][0]["upto"]
         end = proof["table"]["in"]["qmax"] + 1
         more = {
-            0: last, 1: [{"from": upto - 1, "upto": end, "none": 0}], 2: [{"from": upto - 1, "upto": end, "window": [], "runs": []}],
+            0: last, 1: [{"from": upto - 1, "upto": end, "none": 0}],
+            2: [{"from": upto - 1, "upto": end, "window": [], "runs": []}],
             3: [{**last[0], "from": upto - 1, "upto": end}], 4: [{**last[-1], "from": last[-1]["from"] + 1}],
             5: [{"from": upto - 1, "upto": end, "window": [[0, 1], [1, 0]], "runs": []}], 6: groups[0],
             7: [{"from": upto - 1, "upto": end, "window": [], "runs": [2**31, -1, -1]}]}[way]
         groups.insert(len(groups) if way != 6 else draw.randrange(len(groups)), copy.deepcopy(more))
         yield forged
+
+
+def worse_table(pwlc, flags, proof, folder):
+    """Another table of as many segments, with a larger error, which it says is the least one; with a proof of that."""
+    table = prove(pwlc, flags.replace("--method minimax", "--method lsq"), folder)["table"]
+    forged, certificate = copy.deepcopy(proof), table["certificate"]
+    table["spec"] = proof["table"]["spec"]
+    certificate.update(objective="max", optimal=True, lower_bound_lsb=certificate["max_err_lsb"])
+    table["hash"] = hash_of(table)
+    forged["table"], forged["impossible"]["error"] = table, str(certificate["max_err_lsb"])
+    honest = copy.deepcopy(forged)  # The same without the claim: the table is not refused for another reason.
+    for name in ("impossible", "rules", "chains"):
+        del honest[name]
+    return honest, forged
 
 
 class TinyRules:
@@ -433,10 +447,9 @@ def check_exclusion(module, draw):
     lows = [i for i in range(b - a) if bands[a + i - rules.table.d0][0] != -inf]
     highs = [j for j in range(b - a) if bands[a + j - rules.table.d0][1] != inf]
     pairs = [[i, j] for i in lows for j in highs if i != j and draw.random() < 0.7]
-    one = module.Exclusion({"from": a, "upto": b, "window": [[0, 1]] * 0, "runs": [2**40, -1, -1]}, rules, bands, rules.shifts) \
-        if False else module.Exclusion.__new__(module.Exclusion)
-    one.a, one.b, one.rules, one.n = a, b, rules, None
-    one.bands, one.origin = bands[a - rules.table.d0:b - rules.table.d0], a if rules.form == "anchored" else rules.table.x.zero_point
+    one = module.Exclusion.__new__(module.Exclusion)
+    one.a, one.b, one.rules, one.bands = a, b, rules, bands[a - rules.table.d0:b - rules.table.d0]
+    one.origin = a if rules.form == "anchored" else rules.table.x.zero_point
     listed = one.slopes(*one.window(pairs), rules.shifts)
     runs = []
     for one.n, slopes in listed:
@@ -483,6 +496,11 @@ def main():
                 accepted = [str(checkers.statuses(json.dumps(forged))) for forged in forgeries(false, draw)
                             if 0 in checkers.statuses(json.dumps(forged))[0]]
                 tap(f"{kind}: a segment more than needed is not the fewest", accepted)
+        proof = prove(pwlc, KINDS["max"], folder)
+        honest, forged = worse_table(pwlc, KINDS["max"], proof, folder)
+        said = [checkers.statuses(json.dumps(one)) for one in (honest, forged, {**forged, "impossible": proof["impossible"]})]
+        tap("a table with a larger error than needed is not the best", [] if [statuses for statuses, _ in said] ==
+            [(0, 0), (1, 1), (1, 1)] else list(map(str, said)))
         tap(f"{total} faults were made", [] if total >= 200 else ["these are fewer than 200"])
 
         checks = [check_exclusion(checkers.module, draw) for _ in range(20000 if whole else 2000)]
