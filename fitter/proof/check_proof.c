@@ -1363,7 +1363,7 @@ static bool check_runs(const struct exclusion *e, const int64_t shifts[2], const
         empty &= !list.count;
         for (int64_t done = 0; done < list.count;) {
             if (!left) {
-                REQUIRE(run < count && element(runs, run) >= 1, "its runs are not of as many slopes as are left");
+                REQUIRE(run < count && element(runs, run) >= 1, "its runs are not of all slopes that are left");
                 left = element(runs, run);
                 run += 3;
             }
@@ -1374,7 +1374,7 @@ static bool check_runs(const struct exclusion *e, const int64_t shifts[2], const
         }
         free(list.items);
     }
-    REQUIRE(run == count && !left, "its runs are not of as many slopes as are left");
+    REQUIRE(run == count && !left, "its runs are not of all slopes that are left");
     return empty;
 }
 

@@ -113,8 +113,9 @@ class Side:
 class Table:
     def __init__(self, value):
         vars(self).update(read(
-            value, "table", "int pwl_table", "str spec function method form rounding case hash outside?", "list segments",
-            "str samples_sha256? expression? weights_sha256?", "object parameters in out certificate fold? reduction?"))
+            value, "table", "int pwl_table", "str spec function method form rounding case hash outside?",
+            "list segments", "str samples_sha256? expression? weights_sha256?",
+            "object parameters in out certificate fold? reduction?"))
         require(self.pwl_table == 1, "the table's version is", self.pwl_table)
         require(self.hash == hash_of(value), "the table's hash is not that of its content")
         constant = {"absolute": "term_c", "biased": "bias", "anchored": "y"}.get(self.form)
@@ -134,7 +135,8 @@ class Table:
             self.fold, self.d0 = read(self.fold, "fold", "int sum")["sum"], self.x.zero_point
             self.d1 = max(self.x.qmax, 2 * self.d0 - self.x.qmin) + 1
             require(self.x.qmin <= self.d0 <= self.x.qmax, "a folded table's zero point is no code")
-        rows = [read(row, "segment", f"int start q_b n_BX_total {constant}", "object unfused?") for row in self.segments]
+        rows = [read(row, "segment", f"int start q_b n_BX_total {constant}", "object unfused?")
+                for row in self.segments]
         self.segments = [(row["start"], row["q_b"], row["n_BX_total"], row[constant]) for row in rows]
         self.starts = [start for start, *_ in self.segments]
         require(1 <= len(self.starts) <= 4096 and self.starts[0] == self.d0 and self.starts[-1] <= self.x.qmax and
@@ -177,8 +179,9 @@ def hash_of(table):
     """The SHA-256 of the canonical text, in which numbers of the parameters and the certificate are doubles in hex."""
     def bits(value):
         return struct.pack(">d", value).hex() if KINDS["real"](value) else value
-    content = {name: {key: bits(part) for key, part in value.items()} if name in ("parameters", "certificate") else value
-               for name, value in table.items() if name != "hash"}
+    content = {name: value for name, value in table.items() if name != "hash"}
+    for name in ("parameters", "certificate"):
+        content[name] = {key: bits(part) for key, part in table[name].items()}
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -207,7 +210,7 @@ DOMAIN = {"log": lambda x: x > 0, "sqrt": lambda x: x >= 0, "rsqrt": lambda x: x
 
 
 def enclose(table):
-    """f / scale_y at every code. x is exact, and each f above is good to 2^-190 of the largest of 1, |x|, |f|, alpha."""
+    """f / scale_y at every code. x is exact, and each f above good to 2^-190 of the largest of 1, |x|, |f|, alpha."""
     schema = ["real alpha"] if table.function in ("elu", "leaky_relu") else []
     alpha = mpf(read(table.parameters, "parameters", *schema).get("alpha", 0))
     scale, steps = mpf(table.x.scale.numerator) / table.x.scale.denominator, 1 / table.y.scale
@@ -321,7 +324,8 @@ class Rules:
             low, high = codes_of(kind[1] == "s", int(kind[2]))
             offsets = [max(low, offsets[0]), min(high, offsets[1])]
         due = {"slopes": codes_of(True, min(stored, table.bits)), "offsets": offsets, "slope_terms": terms,
-               "shifts": [multiple - stored + 1, min(reach, 32 // multiple * multiple)] if multiple else [-reach, reach],
+               "shifts": [-reach, reach] if not multiple else
+                         [multiple - stored + 1, min(reach, 32 // multiple * multiple)],
                "one_shift": flags.get("--shift") == "one", "shift_multiple": multiple, "accumulator_bits": table.wide,
                "stored_bits": stored if multiple else 0}
         for name, want in due.items():
@@ -332,7 +336,8 @@ class Rules:
             for (q_x, q_y), (x, y) in zip(self.fixed, asked)), "rules: fixed is not what --fix asks for")
         knots, *top = flags.get("--knots", "free").split(":")
         require((self.grid is not None, self.equal is not None) == (knots == "pow2", knots == "uniform") and
-                (self.grid is None or not top or self.grid == table.x.bits - decimal(top[0])), "rules: places are not those of --knots", knots)
+                (self.grid is None or not top or self.grid == table.x.bits - decimal(top[0])),
+                "rules: places are not those of --knots", knots)
         powers = {0} | {sign << k for k in range(33) for sign in (1, -1)}
         self.of_terms = sorted(powers if terms == 1 else {a + b for a in powers for b in powers})
 
@@ -360,7 +365,7 @@ class Rules:
                     self.shifts[0] <= n <= self.shifts[1] and self.offsets[0] <= c <= self.offsets[1] and
                     start == self.last_place(start + 1) and (not self.one_shift or n == self.table.segments[0][2]),
                     "the rules do not allow the segment at", start)
-        require(not self.equal or self.table.starts == self.equal_starts(len(self.table.starts)), "starts are not equal")
+        require(not self.equal or self.table.starts == self.equal_starts(len(self.table.starts)), "other starts")
         require(all(fits(v, self.table.wide) for v in self.table.integers(False)), "a sum leaves its type")
         for q_x, q_y in self.fixed:
             require(outputs[q_x - self.table.x.qmin] == q_y, "the fixed code", q_x, "has another output")
@@ -387,7 +392,7 @@ class Rules:
 # ---- Exclusions: no allowed line serves a range ----
 
 class Exclusion:
-    """No allowed line has values in the bands of all codes from a to b - 1; a line that starts at a if it is anchored."""
+    """No allowed line, if anchored none that starts at a, has values in the bands of all codes from a to b - 1."""
 
     def __init__(self, value, rules, bands, shifts):
         fields = read(value, "exclusion", "int from upto none?", "pairs window?", "ints runs?")
@@ -396,7 +401,7 @@ class Exclusion:
         require(d0 <= self.a < self.b <= rules.table.d1, "its range is not one of stored codes")
         self.bands = bands[self.a - d0:self.b - d0]
         self.origin = self.a if rules.form == "anchored" else rules.table.x.zero_point
-        require((none is None) != (window is None) == (runs is None), "has not either none, or window and runs", status=2)
+        require((none is None) != (window is None) == (runs is None), "is of no known kind", status=2)
         require(none is None or self.end(none, 0) > self.end(none, 1), "the band is not empty")
         # With no slope left, or an empty band, it excludes lines from anywhere.
         self.any_start = none is not None or self.check_runs(self.slopes(*self.window(window), shifts), runs)
@@ -406,7 +411,7 @@ class Exclusion:
         return self.bands[i][which]
 
     def window(self, pairs):
-        """The slopes s = q_b * 2^-n that all pairs leave. A line that serves has a value of at least low at a + i, and of
+        """The slopes s = q_b * 2^-n that all pairs leave. A line that serves has a value of at least low at a + i, of
         at most high at a + j; rounding moves their difference by at most 1: s (i - j) >= low - high - 1."""
         bottom, top = -inf, inf
         for i, j in pairs:
@@ -437,7 +442,7 @@ class Exclusion:
     def check_runs(self, slopes, runs):
         """Each run excludes the next slopes of the list, by two codes. Returns whether there are no slopes."""
         require(len(runs) % 3 == 0 and all(count >= 1 for count in runs[::3]), "its runs are not of three integers")
-        require(sum(runs[::3]) == sum(len(part) for _, part in slopes), "its runs are not of as many slopes as are left")
+        require(sum(runs[::3]) == sum(len(part) for _, part in slopes), "its runs are not of all slopes that are left")
         turn = done = 0
         for count, i, j in zip(runs[::3], runs[1::3], runs[2::3]):
             while count:
@@ -449,8 +454,8 @@ class Exclusion:
         return not slopes
 
     def exclude(self, part, i, j):
-        """Code a + i asks of each slope for a larger constant than a + j allows. Both are made of bounds that are monotone
-        in q_b, so that those of the first and the last slope hold for all between; where they do not decide, halve."""
+        """Code a + i asks of each slope for a larger constant than a + j allows. Both are made of bounds that are
+        monotone in q_b, so that those of the first and the last slope hold for all between; else the part is halved."""
         first, last = part[0], part[-1]
         least = max(map(min, self.limits(first, i, 0), self.limits(last, i, 0)))
         most = min(map(max, self.limits(first, j, 1), self.limits(last, j, 1)))
@@ -519,7 +524,7 @@ def check_chain(value, rules, bands, segments):
             require(m == 0 or group[0].b >= groups[m - 1][0].b, "group", m, "ends before the one before it")
             starts, reach = {one.a for one in group}, max((one.a for one in group if one.any_start), default=-inf)
             for p in range(before + 1, place + 1):
-                require(p in starts or p <= reach or p != rules.last_place(p + 1), "group", m, "leaves out the start", p)
+                require(p in starts or p <= reach or p != rules.last_place(p + 1), "group", m, "leaves out", p)
         else:
             require(any(one.a >= place for one in group), "group", m, "has no exclusion from", place, "on")
         before, place = place, rules.last_place(group[0].b)
@@ -544,7 +549,7 @@ def check_consequence(table, rules, segments, error, largest):
     bound, optimal, number = table.certificate["lower_bound_lsb"], table.certificate["optimal"], len(table.segments)
     if table.certificate["objective"] == "max":
         asked = int(decimal(rules.flags.get("--segments", "16")))
-        require(segments >= max(asked, number) and (not rules.equal or asked in rules.equal), "impossible: S is too small")
+        require(segments >= max(asked, number) and (not rules.equal or asked in rules.equal), "S is too small")
         require(not optimal or Fraction(largest, ONE) - error <= slack(table, largest), "optimal: L is too far below E")
         require(not bound or bound <= error * Fraction(1000001, 1000000) or optimal and agrees(bound, largest, largest),
                 "lower_bound_lsb is above the error of impossible")
@@ -579,7 +584,8 @@ def check_proof(text):
     require(proof["pwl_proof"] == 1, "the proof's version is", proof["pwl_proof"])
     table = Table(proof["table"])
     largest, targets, outputs = check_certificate(table, enclose(table))
-    said, certificate = f"accepted: largest error {show(largest)} LSB, {len(table.segments)} segments", table.certificate
+    said = f"accepted: largest error {show(largest)} LSB, {len(table.segments)} segments"
+    certificate = table.certificate
     left = ["the averages (their weights are needed)"] if table.weights_sha256 else []
     if proof["impossible"] is None:
         require(proof["rules"] is None and proof["chains"] is None, "there are rules or chains, and no claim")
