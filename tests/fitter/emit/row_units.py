@@ -125,7 +125,9 @@ SOFTMAX_FAULTS = [
     ("+ ValueBits'(scaled[0])", "+ ValueBits'(1'b0)"),  # the rounding
     ("{(31 - Fraction) {1'b0}}} >> octave_q", "{(31 - Fraction) {1'b0}}} >> (octave_q & ~1)"),
     ("(err >>> 15)", "(err >>> 16)"),
-    ("core_y, 15'd0} + scalar_q[47:17]", "core_y, 15'd0}"),  # no Newton step
+    ("core_y, 15'd0} + product[47:17]", "core_y, 15'd0}"),  # no Newton step
+    ("negative_i ? b_i : '0", "negative_i ? '0 : '0"),
+    ("advance | (step_q != 5'd0)", "1'b1"),  # the product while outputs wait
     ("8'h01: exp_rom = 31'h3", "8'h01: exp_rom = 31'h2"),
     ("sum_q <= '0;", "sum_q <= 1 << Fraction;"),
     ("? exp_rom(distance_q) : '0", "? exp_rom(distance_q) : 31'd1 << 30"),  # a mask
@@ -135,12 +137,14 @@ SOFTMAX_FAULTS = [
 NORM_FAULTS = [
     (">>> fall_q", ">>> (fall_q + 1)"),
     ("sum = scaled_q + SumBits'(beta_late_q)", "sum = scaled_q"),  # no half that rounds
-    ("scaled_sum_q - scalar_q[SpreadBits-1:0]", "scaled_sum_q"),
+    ("scaled_sum_q - product[SpreadBits-1:0]", "scaled_sum_q"),
+    ("u_sum_q[ABits-1] ? -u_sum_q : u_sum_q", "u_sum_q"),
+    (".negative_i(far_q[FarBits-1])", ".negative_i(1'b0)"),
     ("<< VarianceShift) + Epsilon", "<< VarianceShift)"),
     ("(err >>> 15)", "(err >>> 16)"),
     ("(lane < Rest) || (load_at_q != LastAt)", "1'b1"),
-    ("lasts_q[3] ? '0 : channel_at_q", "1'b0 ? '0 : channel_at_q"),
-    ("~|writes_q[4:1]", "1'b1"),
+    ("lasts_q[5] ? '0 : channel_at_q", "1'b0 ? '0 : channel_at_q"),
+    ("~|writes_q[6:1]", "1'b1"),
 ]
 
 
