@@ -11,7 +11,8 @@ reduction, sign, left shifts) meets every style, number of stages and handshake:
   yosys      reads all of it, and finds no loop and no conflict
 
 And a number of the bench or of the module that is another one is found. TAP. Benches of a half of the modules run in Icarus,
-of the others in GHDL. With PWL_TEST_LONG=1 all run in both, of more tables, each in every style, and every code in Icarus too.
+of the others in GHDL. With PWL_TEST_LONG=1 all run in both, of more tables, each in every style, every code in Icarus too,
+and netlists of iCE40.
 
 usage: rtl_sweep.py PWLC RANDOM_TABLES SOURCE_ROOT
 """
@@ -503,6 +504,26 @@ def compare_hls(folder, modules, mode):
     return int(lines[0].split()[0])
 
 
+CELLS = "/usr/share/yosys/ice40/cells_sim.v"
+
+
+def check_netlists(folder, modules):
+    """What yosys makes of a module for an iCE40 with DSPs is the module still: of some, the bench finds it."""
+    bad, chosen = [], [module for module in modules if module.bits <= 12 and module.path.stem.startswith("fit")]
+    for module in chosen:
+        name = module.name
+        status, text = call("yosys", "-q", "-p", f"read_verilog -sv {name}.sv; synth_ice40 -dsp -top {name}; write_verilog net.v",
+                            cwd=folder)
+        if status == 0:
+            status, text = call("iverilog", "-g2012", "-DNO_ICE40_DEFAULT_ASSIGNMENTS", "-o", "net.vvp", "net.v",
+                                name + "_tb.sv", CELLS, cwd=folder)
+        if status == 0:
+            status, text = call("timeout", "600", "vvp", "-n", "net.vvp", cwd=folder)
+        if status or "no mismatch" not in text:
+            bad.append(f"{module.label}: {text[:400]}")
+    tap(not bad, f"netlists of {len(chosen)} modules", "\n".join(bad))
+
+
 # -- What must be found -------------------------------------------------------------------------------------------------
 
 def change_number(text, pattern, base, bit=1):
@@ -576,6 +597,8 @@ def main():
             check_faults(folder)
             check_icarus(folder, modules)
             check_hls(folder, modules)
+            if LONG and os.path.exists(CELLS):
+                check_netlists(folder, modules)
             if shutil.which("ghdl"):
                 check_ghdl(folder, modules)
                 check_vhdl_faults(folder)
