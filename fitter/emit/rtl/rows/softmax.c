@@ -2,8 +2,8 @@
 /*
  * Softmax and log-softmax. Stages of the pipeline behind the buffer, of 8-bit codes and of 16-bit ones:
  *
- *   1 read_q   2 distance_q   3 exp_q                                     4 tree_q   5 sum_q   4 to 6 own   7 value_q
- * 8 y_q 3 high_q, low_q  4 to 6 expanded  7 exp_q   8          9         8 to 10      11          12
+ *   1 read_q  2 distance_q  3 exp_q                                   4 tree_q, 5 sum_q   4-6 own   7 value_q   8 y_q
+ *                           3 high_q, low_q  4-6 expanded  7 exp_q    8         9         8-10      11          12
  */
 #include <stdio.h>
 
