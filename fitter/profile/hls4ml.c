@@ -10,7 +10,7 @@
  * ap_fixed becomes an int towards 0, ac_fixed by floor; only WHOLE has indices below 0. A value that the type of the
  * table or of the output does not hold to its last bit is rounded down.
  *
- * Sources: hls4ml's nnet_activation.h for Vivado, for oneAPI and for Quartus; the writers of activation_tables.
+ * Sources: hls4ml's nnet_activation for Vivado, for oneAPI and for Quartus; the writers of activation_tables.
  */
 #include <inttypes.h>
 #include <math.h>
