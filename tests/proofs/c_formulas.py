@@ -154,8 +154,10 @@ class Source:
 
 
 class Obligation:
-    def __init__(self, reached, holds, where):
-        self.reached, self.holds, self.where = reached, holds, where
+    """What must hold where it is reached, by what was known by then."""
+
+    def __init__(self, known, reached, holds, where):
+        self.known, self.reached, self.holds, self.where = known, reached, holds, where
 
 
 class Run:
@@ -177,7 +179,7 @@ class Run:
 
     def demand(self, holds, node, what):
         if holds is not True:
-            self.obligations.append(Obligation(self.active, holds, f"{getattr(node, 'coord', '')}: {what}"))
+            self.obligations.append(Obligation(self.assumptions[:], self.active, holds, f"{getattr(node, 'coord', '')}: {what}"))
 
     def is_possible(self, condition):
         if isinstance(condition, bool):
