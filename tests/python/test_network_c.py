@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Networks run by libpwl, as pwlc eval and emitted headers have it, against pwl.network, which computes by numpy: every code.
+"""Networks run by libpwl, as the package, pwlc eval and emitted headers have it, against numpy: every code.
 Files that are hostile, which both refuse. Nothing on the path is float.
 
 usage: test_network_c.py PWLC SOURCE LIBPWL_A CC...
@@ -33,8 +33,8 @@ def pwlc(*arguments):
     return subprocess.run([PWLC, *map(str, arguments)], capture_output=True, text=True)
 
 
-def outputs_of(network, codes):
-    made = network(*codes)
+def outputs_of(network, codes, by="numpy"):
+    made = network(*codes, by=by)
     return made if isinstance(made, tuple) else (made,)
 
 
@@ -50,9 +50,10 @@ def evaluated(network, codes):
 
 def check(network, what, sizes=None):
     codes = networks.inputs_of(network, rng, sizes)
-    for name, wanted, got in zip(network.outputs, outputs_of(network, codes), evaluated(network, codes)):
-        assert wanted.dtype == got.dtype
-        equal(got, wanted, f"{what}, {name}")
+    for by, found in (("pwlc", evaluated(network, codes)), ("package", outputs_of(network, codes, "libpwl"))):
+        for name, wanted, got in zip(network.outputs, outputs_of(network, codes), found):
+            assert wanted.dtype == got.dtype
+            equal(got, wanted, f"{what}, {name} by the {by}")
 
 
 @test("an encoder gives numpy's codes at any sizes, causal too, of 8 and of 16 bits")

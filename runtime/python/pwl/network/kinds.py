@@ -517,8 +517,9 @@ class Concat(Kind):
         return np.concatenate(x, node.fields["axis"])
 
 
+# In the order of pwl_network_kind of <pwl/network.h>.
 KINDS: dict[str, type[Kind]] = {
-    "gather": Gather, "constant": Constant, "product": Product, "convolution": Convolution, "max_pool": MaxPool, "matmul": Matmul,
-    "multiply": Multiply, "mean": Mean, "operator": Operate, "reshape": Reshape, "transpose": Transpose, "slice": Slice,
-    "concat": Concat, "loop": Loop,
+    "gather": Gather, "constant": Constant, "product": Product, "matmul": Matmul, "multiply": Multiply, "mean": Mean,
+    "operator": Operate, "reshape": Reshape, "transpose": Transpose, "slice": Slice, "concat": Concat, "convolution": Convolution,
+    "max_pool": MaxPool, "loop": Loop,
 }
