@@ -70,14 +70,11 @@ static void copy_window(const pwl_network_convolution *of, const pwl_network_edg
 static void finish(const pwl_network_step *step, const pwl_network_sums *sums, size_t first, size_t y_at, size_t stride)
 {
     const pwl_network_convolution *const of = step->node->of;
-    size_t i, j;
+    size_t i;
     for (i = 0; i < sums->rows; i++) {
         const size_t c = first + i, which = of->factors.count > 1 ? c : 0;
-        const int n = of->factors.shift[which];
-        int64_t *const row = sums->sums + i * sums->columns;
-        for (j = 0; j < sums->columns; j++)
-            row[j] = ((row[j] + of->bias[c]) * of->factors.factor[which] + ((int64_t)1 << (n - 1))) >> n;
-        pwl_network_store(step->out, step->y, y_at + c * stride, sums->columns, row);
+        const pwl_network_rounding by = {of->bias + c, of->factors.factor + which, of->factors.shift + which, 0, 0};
+        step->round(step->out, step->y, y_at + c * stride, sums->sums + i * sums->columns, sums->columns, &by);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "../element.h"
 #include "../within.h"
+#include "sum_ways.h"
 
 /* An edge's axes as numbers. */
 typedef struct pwl_network_shape {
@@ -23,6 +24,7 @@ typedef struct pwl_network_step {
     void *y;
     void *scratch; /* of as many bytes as the kind wants */
     pwl_network_way way;
+    pwl_network_rounder *round;
 } pwl_network_step;
 
 /* A kind of node: a row of the list in kinds.c. */

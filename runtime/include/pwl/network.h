@@ -234,13 +234,13 @@ typedef struct pwl_network_sums {
 #define PWL_NETWORK_ROWS 8
 #define PWL_NETWORK_COLUMNS 32
 
-/* Sums by plain C, of any types: what runs where the caller gives no function of its own. */
+/* Sums by plain C, of any types. */
 PWL_API void pwl_network_sum(const pwl_network_sums *of);
 
-/* How a network runs; null in a call stands for PWL_LEVELS_ALL and pwl_network_sum. Neither changes a bit. */
+/* How a network runs; null in a call stands for PWL_LEVELS_ALL. Neither field changes a bit. */
 typedef struct pwl_network_way {
     uint32_t levels;
-    void (*sum)(const pwl_network_sums *of);
+    void (*sum)(const pwl_network_sums *of); /* null: the quickest way of these levels */
 } pwl_network_way;
 
 /* What a run reads and writes. Arrays are those of the network's inputs and outputs in their order, of the types and

@@ -106,22 +106,20 @@ static const void *elements_of(const array *of, int element, size_t size, size_t
     return of->buffer.buf;
 }
 
-/* Constant k of a node: of an element type, and so many axes, or -1 for any. */
-static int take(const reader *from, int k, int element, int axes, const void *to, uint32_t *count)
+/* Constant k of a node: of an element type, and so many axes, or -1 for any. Null with an exception. */
+static const void *take(const reader *from, int k, int element, int axes, uint32_t *count)
 {
     const array *const of = &from->arrays[k];
-    size_t found;
-    const void *data;
-    if (k >= from->array_count || (axes >= 0 && of->buffer.ndim != axes))
-        return refuse("a constant");
-    data = elements_of(of, element, (size_t)of->buffer.itemsize, &found);
-    if (!data)
-        return -1;
-    if (found > PWL_NETWORK_EDGE)
-        return refuse("a constant");
-    *(const void **)(uintptr_t)to = data;
+    const void *data = NULL;
+    size_t found = 0;
+    if (k < from->array_count && (axes < 0 || of->buffer.ndim == axes))
+        data = elements_of(of, element, (size_t)of->buffer.itemsize, &found);
+    if (!data || found > PWL_NETWORK_EDGE) {
+        refuse("a constant");
+        return NULL;
+    }
     *count = (uint32_t)found;
-    return 0;
+    return data;
 }
 
 static uint32_t axis_of(const reader *from, int k, int axis)
@@ -133,7 +131,9 @@ static uint32_t axis_of(const reader *from, int k, int axis)
 static int take_factors(const reader *from, int k, pwl_network_factors *to)
 {
     uint32_t shifts;
-    if (take(from, k, PWL_S32, -1, &to->factor, &to->count) || take(from, k + 1, PWL_U8, -1, &to->shift, &shifts))
+    to->factor = take(from, k, PWL_S32, -1, &to->count);
+    to->shift = to->factor ? take(from, k + 1, PWL_U8, -1, &shifts) : NULL;
+    if (!to->shift)
         return -1;
     return shifts == to->count ? 0 : refuse("a shift");
 }
@@ -142,7 +142,8 @@ static int read_gather(const reader *from)
 {
     pwl_network_gather *const to = &from->of->gather;
     uint32_t count;
-    if (take(from, 0, PWL_S16, 2, &to->table, &count))
+    to->table = take(from, 0, PWL_S16, 2, &count);
+    if (!to->table)
         return -1;
     to->rows = axis_of(from, 0, 0);
     to->columns = axis_of(from, 0, 1);
@@ -151,7 +152,8 @@ static int read_gather(const reader *from)
 
 static int read_constant(const reader *from)
 {
-    return take(from, 0, PWL_S16, -1, &from->of->constant.codes, &from->of->constant.count);
+    from->of->constant.codes = take(from, 0, PWL_S16, -1, &from->of->constant.count);
+    return from->of->constant.codes ? 0 : -1;
 }
 
 /* Own: is_narrow. */
@@ -159,8 +161,9 @@ static int read_product(const reader *from)
 {
     pwl_network_product *const to = &from->of->product;
     uint32_t count, biases;
-    if (take(from, 0, PWL_S8, 2, &to->weights, &count) || take(from, 1, ELEMENT_S64, 1, &to->bias, &biases) ||
-        take_factors(from, 2, &to->factors))
+    to->weights = take(from, 0, PWL_S8, 2, &count);
+    to->bias = to->weights ? take(from, 1, ELEMENT_S64, 1, &biases) : NULL;
+    if (!to->bias || take_factors(from, 2, &to->factors))
         return -1;
     to->channels = axis_of(from, 0, 0);
     to->length = axis_of(from, 0, 1);
@@ -182,11 +185,14 @@ static void read_window(const int64_t *own, pwl_network_window window[2])
 static int read_convolution(const reader *from)
 {
     pwl_network_convolution *const to = &from->of->convolution;
-    const int axes = from->arrays[0].buffer.ndim;
+    const int axes = from->array_count ? from->arrays[0].buffer.ndim : 0;
     uint32_t count, biases;
-    if ((axes != 3 && axes != 4) || take(from, 0, PWL_S8, axes, &to->weights, &count) ||
-        take(from, 1, ELEMENT_S64, 1, &to->bias, &biases) || take_factors(from, 2, &to->factors))
-        return PyErr_Occurred() ? -1 : refuse("a convolution");
+    if (axes != 3 && axes != 4)
+        return refuse("a convolution");
+    to->weights = take(from, 0, PWL_S8, axes, &count);
+    to->bias = to->weights ? take(from, 1, ELEMENT_S64, 1, &biases) : NULL;
+    if (!to->bias || take_factors(from, 2, &to->factors))
+        return -1;
     read_window(from->own, to->window);
     for (int k = 0; k < 2; k++) {
         to->window[k].kernel = axes - 2 + k >= 2 ? axis_of(from, 0, axes - 2 + k) : 1;
@@ -219,10 +225,10 @@ static int read_matmul(const reader *from)
 static int read_multiply(const reader *from)
 {
     pwl_network_multiply *const to = &from->of->multiply;
-    const int32_t *factor;
-    const uint8_t *shift;
     uint32_t factors, shifts;
-    if (take(from, 0, PWL_S32, 1, &factor, &factors) || take(from, 1, PWL_U8, 0, &shift, &shifts))
+    const int32_t *const factor = take(from, 0, PWL_S32, 1, &factors);
+    const uint8_t *const shift = factor ? take(from, 1, PWL_U8, 0, &shifts) : NULL;
+    if (!shift)
         return -1;
     if (factors > 2 || factors * 2 != from->node->reads)
         return refuse("a factor");
