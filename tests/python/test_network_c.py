@@ -90,6 +90,15 @@ def _():
         check(maker.network([y]), f"seed {seed}")
 
 
+@test("scales of any size are written as pwlc reads them")
+def _():
+    for scale in (1 / 32767, 1e-9, 0.00012, 0.3, 3.0, 1234567.0, 1e16 / 3, 1e17 / 3, 1e19):
+        maker = networks.Maker(rng, {"batch": 2})
+        maker.network([maker.product(maker.input(pwl.Type(8, True, scale), ("batch", 3)), 2, networks.S16)]).save(FOLDER / "s.json")
+        result = pwlc("show", FOLDER / "s.json")
+        assert result.returncode == 0, result.stderr
+
+
 @test("sums beyond 32 bits, and codes that no vector of 16 bits holds, give numpy's codes")
 def _():
     for type in (networks.S16, networks.U16, pwl.Type(32, True, 0.01), pwl.Type(32, False, 0.01, 7), pwl.Type(16, True, 0.1, 9)):

