@@ -17,7 +17,7 @@ COMPILER, EMULATOR, SIZE = "arm-none-eabi-gcc", "qemu-system-arm", "arm-none-eab
 
 
 def source_of(network, codes, wanted):
-    """A program that runs the network at its longest sizes, and fails where a code is another."""
+    """A program that runs the network on these codes, and fails where a code is another."""
     text, names = '#include "network.h"\n#include "ticks.h"\n', []
     for kind, arrays in (("given", codes), ("wanted", wanted)):
         for k, array in enumerate(arrays):
@@ -61,7 +61,7 @@ def array_bytes(network):
 
 
 def programs(report, networks):
-    """Of each network by its name, with codes of its inputs at the longest sizes."""
+    """Of each network by its name, with codes of its inputs."""
     missing = [tool for tool in (COMPILER, EMULATOR, SIZE) if not shutil.which(tool)]
     if missing:
         print(f"\n{', '.join(missing)}: missing, no Cortex-M")
@@ -72,16 +72,18 @@ def programs(report, networks):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             network.save(folder / "network.json")
-            subprocess.run([os.environ["PWLC"], "emit", folder / "network.json", "--name", "network_program", "-o",
-                            folder / "network.h"], check=True)
+            sizes = {size: count for edge, array in zip(network.inputs, codes) for size, count in zip(network.edges[edge].shape, array.shape)
+                     if isinstance(size, str)}
+            subprocess.run([os.environ["PWLC"], "emit", folder / "network.json", "--name", "network_program", "-o", folder / "network.h",
+                            *(part for size, count in sizes.items() for part in ("--size", f"{size}={count}"))], check=True)
             made = network(*codes)
             (folder / "main.c").write_text(source_of(network, codes, made if isinstance(made, tuple) else (made,)))
             (folder / "empty.c").write_text('#include "ticks.h"\nint main(void)\n{\n    print_instructions("network", "run", '
                                             "ticks_per_element(SYST_CVR, ticks_begin(), 1));\n    return 0;\n}\n")
             for processor in PROCESSORS:
                 empty = built(processor, folder, "empty.c")
-                sizes = [size - less for size, less in zip(built(processor, folder, "main.c"), empty)]
-                row = {"network": name, "processor": processor, "rom": sizes[0] + sizes[1], "arrays": array_bytes(network),
-                       "ram": sizes[1] + sizes[2], "instructions": counted(processor, folder)}
+                text, data, bss = (size - less for size, less in zip(built(processor, folder, "main.c"), empty))
+                row = {"network": name, "processor": processor, "rom": text + data, "arrays": array_bytes(network),
+                       "ram": data + bss, "instructions": counted(processor, folder)}
                 report(row)
                 print(f"| {name} | {processor} | {row['rom']} | {row['arrays']} | {row['ram']} | {row['instructions']:.0f} |", flush=True)

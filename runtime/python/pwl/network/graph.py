@@ -14,11 +14,10 @@ import numpy as np
 from .. import _core, document, files
 from ..codes import Array, Type, codes_of, read_type
 from ..document import Fields
-from ..elements import KINDS as ELEMENT_KINDS
-from ..elements import ElementOperator
 from ..errors import Error, shown
-from ..rows import RowOperator
+from ..operators import operator_class
 from ..table import Table
+from ..weighted import WeighOperator
 from .arrays import pack, unpack
 from .compiled import compiled, ran
 from .floats import FloatNetwork
@@ -241,7 +240,9 @@ def _names(top: Fields, field: str) -> list[str]:
 def _read_operator(value: Any) -> Operator:
     if not isinstance(value, dict):
         raise Error("operator: must be an object")
-    made: Any = Table if "pwl_table" in value else ElementOperator if value.get("operator") in ELEMENT_KINDS else RowOperator
+    made = Table if "pwl_table" in value else operator_class(value)
+    if made is WeighOperator:
+        raise Error("operator.operator: \"weigh\", must be a table, or an operator of rows or of elements")
     operator: Operator = made(value)
     return operator
 
