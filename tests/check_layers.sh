@@ -12,8 +12,8 @@ runtime/include/pwl     :
 runtime                 : runtime/include/pwl
 runtime/rows            : runtime/include/pwl runtime
 runtime/network         : runtime/include/pwl runtime
-runtime/x86             : runtime/include/pwl runtime runtime/rows
-runtime/arm             : runtime/include/pwl runtime runtime/rows
+runtime/x86             : runtime/include/pwl runtime runtime/rows runtime/network
+runtime/arm             : runtime/include/pwl runtime runtime/rows runtime/network
 runtime/riscv           : runtime/include/pwl runtime
 
 kernels/include/pwl     : runtime/include/pwl

@@ -83,9 +83,6 @@ int network_from_bytes(const char *json, size_t json_size, const unsigned char *
 /* Whether a file is a network's: a regular file, an object of JSON with the field pwl_network. */
 bool network_recognise(const char *path);
 
-/* places.c: gives each edge its place in memory. */
-int network_place(struct network *network, struct diag *diag);
-
 /* The name of a node's kind: "product". */
 const char *node_kind_name(const pwl_network_node *node);
 

@@ -37,6 +37,26 @@ static void run_softmax(const pwl_network_step *step, const pwl_softmax *softmax
     }
 }
 
+/* Blocks of the last axes, of which neither input has one place for many. */
+static void run_add(const pwl_network_step *step, const pwl_add *add)
+{
+    const pwl_network_shape *const y = &step->y_shape, *const x = step->x_shape;
+    const size_t all = pwl_network_all(y), y_bytes = pwl_network_bytes_of(step->out);
+    size_t place[PWL_NETWORK_AXES], at[2] = {0, 0}, axes = y->axes, block = 1, y_at, k;
+    for (k = 0; k < PWL_NETWORK_AXES; k++)
+        place[k] = 0;
+    while (axes > 0 && y->axes - axes < x[0].axes && y->axes - axes < x[1].axes &&
+           x[0].at[x[0].axes - 1 - (y->axes - axes)] == y->at[axes - 1] &&
+           x[1].at[x[1].axes - 1 - (y->axes - axes)] == y->at[axes - 1])
+        block *= y->at[--axes];
+    for (y_at = 0; y_at < all; y_at += block) {
+        pwl_add_run(add, (const char *)step->x[0] + at[0] * pwl_network_bytes_of(step->in[0]),
+                    (const char *)step->x[1] + at[1] * pwl_network_bytes_of(step->in[1]),
+                    (char *)step->y + y_at * y_bytes, block);
+        pwl_network_next(step, axes, place, at);
+    }
+}
+
 void pwl_network_run_operator(const pwl_network_step *step)
 {
     const pwl_network_operator *const own = operator_of(step);
@@ -60,21 +80,21 @@ void pwl_network_run_operator(const pwl_network_step *step)
         pwl_requantise_run(own->of, step->x[0], step->y, count);
         break;
     default:
-        pwl_add_run(own->of, step->x[0], step->x[1], step->y, count);
+        run_add(step, own->of);
     }
 }
 
-/* One input and one output of one shape; add's second has it too. A mask is a row of places for each place of the first
+/* One input and one output of one shape; those of add broadcast. A mask is a row of places for each place of the first
  * axis. */
 int pwl_network_fits_operator(const pwl_network_step *step)
 {
     const pwl_network_shape *const x = &step->x_shape[0], *const y = &step->y_shape, *const b = &step->x_shape[1];
     const pwl_network_operator *const own = operator_of(step);
     const int is_row = own->type == PWL_NETWORK_SOFTMAX || own->type == PWL_NETWORK_NORM;
+    if (own->type == PWL_NETWORK_ADD)
+        return step->node->reads == 2 && pwl_network_broadcasts(step);
     if (x->axes != y->axes || !pwl_network_same_axes(x, 0, y, 0, x->axes) || (is_row && x->axes < 1))
         return 0;
-    if (own->type == PWL_NETWORK_ADD)
-        return step->node->reads == 2 && b->axes == x->axes && pwl_network_same_axes(x, 0, b, 0, x->axes);
     return step->node->reads < 2 ||
            (x->axes >= 2 && b->axes == 2 && b->at[0] == x->at[0] && b->at[1] == x->at[x->axes - 1]);
 }
@@ -177,9 +197,26 @@ pwl_status pwl_network_check_operator(const pwl_network_step *step)
     }
 }
 
-/* Elements are read before they are written; a mask is not the output's. */
+/* Whether two edges have one shape at all sizes. */
+static int same_shape(const pwl_network_edge *a, const pwl_network_edge *b)
+{
+    int axis, k;
+    if (a->axes != b->axes)
+        return 0;
+    for (axis = 0; axis < a->axes; axis++) {
+        if (a->shape[axis].times != b->shape[axis].times)
+            return 0;
+        for (k = 0; k < PWL_NETWORK_FACTORS; k++)
+            if (a->shape[axis].sizes[k] != b->shape[axis].sizes[k])
+                return 0;
+    }
+    return 1;
+}
+
+/* Elements are read before they are written, but for those that add reads again; a mask is not the output's. */
 int pwl_network_in_place_operator(const pwl_network_step *step, int k)
 {
-    return pwl_network_bytes_of(step->in[k]) == pwl_network_bytes_of(step->out) &&
-           (k == 0 || operator_of(step)->type == PWL_NETWORK_ADD);
+    if (pwl_network_bytes_of(step->in[k]) != pwl_network_bytes_of(step->out))
+        return 0;
+    return operator_of(step)->type == PWL_NETWORK_ADD ? same_shape(step->in[k], step->out) : k == 0;
 }

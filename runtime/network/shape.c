@@ -58,6 +58,54 @@ int pwl_network_same_axes(const pwl_network_shape *a, size_t from, const pwl_net
     return 1;
 }
 
+int pwl_network_broadcasts(const pwl_network_step *step)
+{
+    const pwl_network_shape *const y = &step->y_shape;
+    size_t axes = 0, axis, k;
+    for (k = 0; k < step->node->reads; k++)
+        axes = step->x_shape[k].axes > axes ? step->x_shape[k].axes : axes;
+    if (axes != y->axes)
+        return 0;
+    for (axis = 0; axis < axes; axis++) {
+        size_t found = 1;
+        for (k = 0; k < step->node->reads; k++) {
+            const pwl_network_shape *const x = &step->x_shape[k];
+            const size_t places = axis + x->axes < axes ? 1 : x->at[axis + x->axes - axes];
+            if (places != 1 && places != y->at[axis])
+                return 0;
+            found = places != 1 ? places : found;
+        }
+        if (found != y->at[axis])
+            return 0;
+    }
+    return 1;
+}
+
+size_t pwl_network_stride(const pwl_network_shape *x, const pwl_network_shape *y, size_t axis)
+{
+    const size_t missing = y->axes - x->axes;
+    if (axis < missing || x->at[axis - missing] == 1)
+        return 0;
+    return pwl_network_places(x, axis - missing + 1, x->axes);
+}
+
+void pwl_network_next(const pwl_network_step *step, size_t axes, size_t *place, size_t *at)
+{
+    const pwl_network_shape *const y = &step->y_shape;
+    size_t axis;
+    int k;
+    for (axis = axes; axis-- > 0;) {
+        place[axis]++;
+        for (k = 0; k < step->node->reads; k++)
+            at[k] += pwl_network_stride(&step->x_shape[k], y, axis);
+        if (place[axis] < y->at[axis])
+            return;
+        for (k = 0; k < step->node->reads; k++)
+            at[k] -= pwl_network_stride(&step->x_shape[k], y, axis) * y->at[axis];
+        place[axis] = 0;
+    }
+}
+
 uint64_t pwl_network_count(const pwl_network *network, uint16_t edge, const uint32_t *sizes)
 {
     pwl_network_shape shape;

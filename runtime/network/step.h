@@ -7,6 +7,7 @@
 
 #include "../element.h"
 #include "../within.h"
+#include "sum_ways.h"
 
 /* An edge's axes as numbers. */
 typedef struct pwl_network_shape {
@@ -23,6 +24,7 @@ typedef struct pwl_network_step {
     void *y;
     void *scratch; /* of as many bytes as the kind wants */
     pwl_network_way way;
+    pwl_network_rounder *round;
 } pwl_network_step;
 
 /* A kind of node: a row of the list in kinds.c. */
@@ -54,6 +56,17 @@ size_t pwl_network_all(const pwl_network_shape *shape);
 
 /* Whether axes [from, from + count) of a are those of b from another on. */
 int pwl_network_same_axes(const pwl_network_shape *a, size_t from, const pwl_network_shape *b, size_t at, size_t count);
+
+/* Shapes broadcast as numpy's do: aligned at their ends, and an axis of one place serves for all. Whether the inputs'
+ * are then the output's. */
+int pwl_network_broadcasts(const pwl_network_step *step);
+
+/* Elements from one place of an axis of the output to the next, of an input: 0 where it has one place alone, or none.
+ */
+size_t pwl_network_stride(const pwl_network_shape *x, const pwl_network_shape *y, size_t axis);
+
+/* To the next place of the output's first `axes` axes, and where each input then is. */
+void pwl_network_next(const pwl_network_step *step, size_t axes, size_t *place, size_t *at);
 
 /* run.c */
 static inline uint64_t pwl_network_aligned(uint64_t bytes)

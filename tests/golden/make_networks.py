@@ -49,7 +49,7 @@ def line(name, network):
             shape = sizes_of(edge.shape, sizes)
             drawn = [edge.type.qmin + random_bits(state) % (edge.type.qmax - edge.type.qmin + 1) for _ in range(int(np.prod(shape)))]
             codes.append(np.array(drawn, edge.type.dtype).reshape(shape))
-        made = network(*codes)
+        made = network(*codes, by="numpy")
         for array in made if isinstance(made, tuple) else (made,):
             for code in array.ravel():
                 hashed = (hashed ^ int(code) & 0xFFFFFFFF) * 0x100000001B3 & MASK

@@ -124,8 +124,8 @@ class Maker:
         arrays = self.by(type.qmax / largest_offset(x.type) / np.arange(1, count + 1), largest_offset(x.type) * count)
         return self.node("mean", [x] + ([mask] if mask else []), type, (*x.shape[:axis], *x.shape[axis + 1:]), arrays, axis=axis)
 
-    def operate(self, operator, inputs, causal=0):
-        return self.node("operator", inputs, operator.output, inputs[0].shape, operator=operator, causal=causal)
+    def operate(self, operator, inputs, causal=0, shape=None):
+        return self.node("operator", inputs, operator.output, shape or inputs[0].shape, operator=operator, causal=causal)
 
     def reshape(self, x, shape):
         return self.node("reshape", [x], x.type, shape)
@@ -174,6 +174,12 @@ def grow(maker, kind, mask):
         return maker.mean(x, 1 if masked else axis, type, mask if masked else None)
     if kind == "table":
         return maker.operate(operator("tanh", x.type, pwl.Type(16, True, 2.0 ** -15)), [x])
+    if kind == "add" and rng.integers(2):  # of one place for many, on some axes
+        b = maker.constant(rng.choice([S8, U8, S16]), [1 if rng.integers(2) else size for size in x.shape][rng.integers(len(x.shape)):])
+        if (x.type.qmin, x.type.qmax) != pwl.codes.code_range(x.type.bits, x.type.signed):
+            return None
+        pair = [x, b] if rng.integers(2) else [b, x]
+        return maker.operate(operator("add", pair[0].type, pair[1].type, S16), pair, shape=x.shape)
     if kind == "add":
         b = pick(lambda edge: edge.shape == x.shape and edge.type.bits <= 16)
         if (x.type.qmin, x.type.qmax, b.type.qmin, b.type.qmax) != (*pwl.codes.code_range(x.type.bits, x.type.signed),

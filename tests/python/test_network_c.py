@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Networks run by libpwl, as pwlc eval and emitted headers have it, against pwl.network, which computes by numpy: every code.
+"""Networks run by libpwl, as the package, pwlc eval and emitted headers have it, against numpy: every code.
 Files that are hostile, which both refuse. Nothing on the path is float.
 
 usage: test_network_c.py PWLC SOURCE LIBPWL_A CC...
@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -33,8 +34,8 @@ def pwlc(*arguments):
     return subprocess.run([PWLC, *map(str, arguments)], capture_output=True, text=True)
 
 
-def outputs_of(network, codes):
-    made = network(*codes)
+def outputs_of(network, codes, by="numpy"):
+    made = network(*codes, by=by)
     return made if isinstance(made, tuple) else (made,)
 
 
@@ -50,9 +51,10 @@ def evaluated(network, codes):
 
 def check(network, what, sizes=None):
     codes = networks.inputs_of(network, rng, sizes)
-    for name, wanted, got in zip(network.outputs, outputs_of(network, codes), evaluated(network, codes)):
-        assert wanted.dtype == got.dtype
-        equal(got, wanted, f"{what}, {name}")
+    for by, found in (("pwlc", evaluated(network, codes)), ("package", outputs_of(network, codes, "libpwl"))):
+        for name, wanted, got in zip(network.outputs, outputs_of(network, codes), found):
+            assert wanted.dtype == got.dtype
+            equal(got, wanted, f"{what}, {name} by the {by}")
 
 
 @test("an encoder gives numpy's codes at any sizes, causal too, of 8 and of 16 bits")
@@ -75,6 +77,26 @@ def _():
     for seed in range(10):
         check(networks.vision(seed), f"vision {seed}")
         check(networks.gru(seed, reverse=seed % 2), f"gru {seed}")
+
+
+@test("a channel that reads one alone gives numpy's codes: every type, windows beyond the ends, along rows of any length")
+def _():
+    for seed in range(30):
+        maker = networks.Maker(np.random.default_rng(seed), {"batch": 2})
+        type = [*networks.TYPES, pwl.Type(16, True, 0.01, 300)][seed % 6]
+        x = maker.input(type, ("batch", 3, *((7, 70) if seed % 2 else (71,))))
+        draw = lambda low, high: [int(k) for k in maker.rng.integers(low, high, len(x.shape) - 2)]  # noqa: E731
+        y = maker.convolution(x, 3, draw(1, 5), networks.S16, draw(1, 4), draw(0, 5), draw(1, 3), 3)
+        check(maker.network([y]), f"seed {seed}")
+
+
+@test("scales of any size are written as pwlc reads them")
+def _():
+    for scale in (1 / 32767, 1e-9, 0.00012, 0.3, 3.0, 1234567.0, 1e16 / 3, 1e17 / 3, 1e19):
+        maker = networks.Maker(rng, {"batch": 2})
+        maker.network([maker.product(maker.input(pwl.Type(8, True, scale), ("batch", 3)), 2, networks.S16)]).save(FOLDER / "s.json")
+        result = pwlc("show", FOLDER / "s.json")
+        assert result.returncode == 0, result.stderr
 
 
 @test("sums beyond 32 bits, and codes that no vector of 16 bits holds, give numpy's codes")
@@ -132,50 +154,51 @@ def _():
             found = found[wanted.nbytes:]
 
 
-def instructions(path):
-    return subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
-
-
 FLOATS = {"ss", "sd", "ps", "pd"}  # how instructions of x86 on floats end
 INTEGER = ("mov", "unpck", "shuf", "and", "or", "xor", "perm", "broadcast", "insert", "extract", "blend")
+# What is beyond the path: real numbers to codes and back. And the highest bit of an integer, by the exponent of its float.
+BEYOND, HIGHEST_BIT = re.compile("reals"), {"x86_octaves_avx2.c.o": {"vcvtdq2ps"}}
+
+
+def tool(*arguments):
+    return subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
 
 
 def float_instructions(path):
-    """Instructions that compute with floats; those that only move bits are not."""
-    found = set()
-    for row in instructions(path).splitlines():
+    """Instructions that compute with floats, of each object of a file; those that only move bits are not."""
+    found = {}
+    for row in tool("objdump", "-d", "--no-show-raw-insn", path).splitlines():
+        head = re.match(r"(\S+): +file format", row)
+        if head:
+            name = os.path.basename(head[1])
+            found[name] = set()
         parts = row.split("\t")
         word = parts[1].split()[0] if len(parts) > 1 and parts[1].split() else ""
         bare = word[1:] if word.startswith("v") else word
         if (bare[-2:] in FLOATS and not bare.startswith(INTEGER) and not bare.startswith("p")) or (word.startswith("f") and
                                                                                                    word not in ("fs", "fnop")):
-            found.add(word)
+            found[name].add(word)
     return found
 
 
-@test("objects of the path have no instruction on floats and need nothing of a C library but its copies")
+@test("objects of the path, of every way, have no instruction on floats and need nothing of a C library but its copies")
 def _():
     if os.uname().machine != "x86_64" or not shutil.which("objdump") or not shutil.which("nm"):
         return "SKIP: for x86-64 with objdump and nm"
     text = emitted(networks.encoder(), "bare", "pwl_status run(const int32_t *ids, const uint8_t *mask, int16_t *y);\n"
                    "pwl_status run(const int32_t *ids, const uint8_t *mask, int16_t *y) { return pwl_bare_run(ids, mask, y); }\n")
-    sources = [path for folder in ("network", "rows") for path in sorted(pathlib.Path(f"{SOURCE}/runtime/{folder}").glob("*.c"))]
-    objects = [text]
-    for path in sources:
-        objects.append(FOLDER / f"{path.parent.name}_{path.stem}.o")
-        subprocess.run([*COMPILER, "-std=c11", "-O2", "-ffreestanding", f"-I{SOURCE}/runtime/include", "-c", path, "-o",
-                        objects[-1]], check=True)
-    floating = FOLDER / "floating.o"
     (FOLDER / "floating.c").write_text("double twice(double x);\ndouble twice(double x) { return x * 1.5; }\n")
-    subprocess.run([*COMPILER, "-O2", "-c", FOLDER / "floating.c", "-o", floating], check=True)
-    assert float_instructions(floating), "what is looked for is not found where it is"
-    for path in objects:
-        assert not float_instructions(path), f"{path.name}: {float_instructions(path)}"
-        needs = subprocess.run(["nm", "-u", path], check=True, capture_output=True, text=True).stdout.split()
-        needs = {name for name in needs if len(name) > 1 and not name.startswith(("pwl_", "_GLOBAL_OFFSET_TABLE_", "__stack_chk",
-                                                                                  "__asan", "__ubsan"))}
-        assert needs <= {"memcpy", "memset", "memmove"}, f"{path.name} needs {needs}"
-    return f"{len(objects)} objects"
+    subprocess.run([*COMPILER, "-O2", "-c", FOLDER / "floating.c", "-o", FOLDER / "floating.o"], check=True)
+    assert float_instructions(FOLDER / "floating.o")["floating.o"], "what is looked for is not found where it is"
+    found = {**float_instructions(text), **float_instructions(LIBRARY)}
+    assert {"network_sums.c.o", "x86_sums_avx2.c.o", "map.c.o", "bare.o"} <= set(found), f"of {LIBRARY}: {', '.join(found)}"
+    for name, words in found.items():
+        assert BEYOND.search(name) or words <= HIGHEST_BIT.get(name, set()), f"{name}: {words}"
+    for row in (row for row in tool("nm", "-uA", text, LIBRARY).splitlines() if " U " in row):
+        name = row.split()[-1]
+        assert (name.startswith(("pwl_", "_GLOBAL_OFFSET_TABLE_", "__stack_chk", "__asan", "__ubsan"))
+                or name in ("memcpy", "memset", "memmove")), row
+    return f"{len(found)} objects"
 
 
 def document_of(network):

@@ -204,6 +204,13 @@ typedef struct pwl_network_proof {
  */
 PWL_API PWL_NODISCARD pwl_status pwl_network_check(const pwl_network *network, pwl_network_proof *proof);
 
+/*
+ * Gives each edge its place: those of inputs and outputs PWL_NETWORK_ELSEWHERE, others one of the memory. `edges` is
+ * what network->edges points to. Kinds, edges and sizes that nodes, inputs, outputs and shapes name are there. `memory`
+ * is aligned as a uint64_t and has 12 bytes a node and 4 an edge. The number of places, for the field `places`.
+ */
+PWL_API uint16_t pwl_network_place(const pwl_network *network, pwl_network_edge *edges, void *memory);
+
 /* The codes of an edge at these sizes, and their bytes. */
 PWL_API uint64_t pwl_network_count(const pwl_network *network, uint16_t edge, const uint32_t *sizes);
 PWL_API uint64_t pwl_network_bytes(const pwl_network *network, uint16_t edge, const uint32_t *sizes);
@@ -227,13 +234,13 @@ typedef struct pwl_network_sums {
 #define PWL_NETWORK_ROWS 8
 #define PWL_NETWORK_COLUMNS 32
 
-/* Sums by plain C, of any types: what runs where the caller gives no function of its own. */
+/* Sums by plain C, of any types. */
 PWL_API void pwl_network_sum(const pwl_network_sums *of);
 
-/* How a network runs; null in a call stands for PWL_LEVELS_ALL and pwl_network_sum. Neither changes a bit. */
+/* How a network runs; null in a call stands for PWL_LEVELS_ALL. Neither field changes a bit. */
 typedef struct pwl_network_way {
     uint32_t levels;
-    void (*sum)(const pwl_network_sums *of);
+    void (*sum)(const pwl_network_sums *of); /* null: the quickest way of these levels */
 } pwl_network_way;
 
 /* What a run reads and writes. Arrays are those of the network's inputs and outputs in their order, of the types and

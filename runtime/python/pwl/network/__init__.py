@@ -2,7 +2,8 @@
 """Whole networks by integers: products, softmax, norms, activations and what lies between them.
 
     network = pwl.torch.quantize(model, batches)     # or pwl.network.load("encoder.json")
-    y = network(ids, mask)                           # codes to codes
+    y = network(ids, mask)                           # codes to codes, by libpwl
+    network(ids, mask, by="numpy")                   # the same codes: the reference
     network.real(ids, mask)                          # real numbers of the output
     print(network.report(ids, mask))                 # what each node loses
     network.save("encoder.json")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..codes import Array
 from ..errors import Error
-from .arithmetic import windows
+from .arithmetic import for_places, for_rows, windows
 from .kinds import Shape, sizes_of
 
 __all__ = ["MOVES", "FloatNetwork", "Input", "Op", "without_scales"]
@@ -59,7 +59,7 @@ class Input:
 def _softmax(op: Op, x: Array, mask: Optional[Array]) -> Array:
     keep = np.ones(x.shape, np.bool_)
     if mask is not None:
-        keep &= mask.reshape(mask.shape[0], *[1] * (x.ndim - 2), mask.shape[1]) != 0
+        keep &= for_rows(mask, x.ndim) != 0
     if op.fields["causal"]:
         keep &= np.tri(x.shape[-2], x.shape[-1], dtype=np.bool_)
     largest = np.where(keep, x, -np.inf).max(-1, keepdims=True)
@@ -83,8 +83,8 @@ def _mean(op: Op, x: Array, mask: Optional[Array]) -> Array:
     axis = op.fields["axis"]
     if mask is None:
         return np.asarray(x.mean(axis))
-    keep = mask.reshape(*mask.shape, *[1] * (x.ndim - mask.ndim))
-    count = np.maximum(mask.sum(-1), 1).reshape(*mask.shape[:-1], *[1] * (x.ndim - mask.ndim))
+    keep = for_places(mask, x.ndim)
+    count = for_places(np.maximum(mask.sum(-1), 1), x.ndim - 1)
     return np.asarray((x * keep).sum(axis) / count)
 
 

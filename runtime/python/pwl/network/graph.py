@@ -7,19 +7,19 @@ import json
 import math
 import os
 import re
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from .. import document, files
+from .. import _core, document, files
 from ..codes import Array, Type, codes_of, read_type
 from ..document import Fields
-from ..elements import KINDS as ELEMENT_KINDS
-from ..elements import ElementOperator
 from ..errors import Error, shown
-from ..rows import RowOperator
+from ..operators import operator_class
 from ..table import Table
+from ..weighted import WeighOperator
 from .arrays import pack, unpack
+from .compiled import compiled, ran
 from .floats import FloatNetwork
 from .kinds import KINDS, Edge, Node, Operator, Sides, sizes_of
 from .report import Report, report
@@ -48,6 +48,7 @@ class Network:
         self.real_network = real  # that it was made of, which no file has
         self._check()
         self._last = {name: k for k, node in enumerate(self.nodes) for name in node.inputs}
+        self._compiled: Optional[_core.Network] = None  # when it is first asked
 
     def __repr__(self) -> str:
         weights = sum(array.nbytes for node in self.nodes for array in node.arrays.values())
@@ -57,15 +58,14 @@ class Network:
         """The edges that a node reads and writes."""
         return Sides(tuple(self.edges[name] for name in node.inputs), self.edges[node.output])
 
-    def run(self, inputs: Sequence[Array], sizes: Mapping[str, int],
-            seen: Optional[Callable[[Edge, Array], None]] = None) -> list[Array]:
-        """The outputs of inputs that are known to fit."""
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_compiled": None}
+
+    def run(self, inputs: Sequence[Array], sizes: Mapping[str, int]) -> list[Array]:
+        """The outputs of inputs that are known to fit, by numpy."""
         codes = dict(zip(self.inputs, inputs))
         for k, node in enumerate(self.nodes):
-            array = KINDS[node.kind].run(node, self.sides(node), [codes[name] for name in node.inputs], sizes)
-            if seen is not None:
-                seen(self.edges[node.output], array)
-            codes[node.output] = array
+            codes[node.output] = KINDS[node.kind].run(node, self.sides(node), [codes[name] for name in node.inputs], sizes)
             for name in set(node.inputs):  # what nothing reads any more is let go
                 if self._last[name] == k and name not in self.outputs:
                     del codes[name]
@@ -152,8 +152,11 @@ class Network:
                     raise Error(f"{name}: {size} is {given}, must be from 1 to {self.sizes[size]}, for which this network was made")
         return found
 
-    def __call__(self, *inputs: Any, seen: Optional[Callable[[Edge, Array], None]] = None) -> Any:
-        """The output codes of input codes: an array, or a tuple of them. Each edge is shown to `seen`."""
+    def __call__(self, *inputs: Any, by: str = "libpwl") -> Any:
+        """The output codes of input codes: an array, or a tuple of them. By libpwl, or by "numpy", which is slow, and the
+        reference: the same codes."""
+        if by not in ("libpwl", "numpy"):
+            raise Error(f"by: {shown(by)}, must be libpwl or numpy")
         if len(inputs) != len(self.inputs):
             raise Error(f"{len(inputs)} inputs, must be {len(self.inputs)}: {', '.join(self.inputs)}")
         codes = {name: codes_of(x, self.edges[name].type) for name, x in zip(self.inputs, inputs)}
@@ -161,7 +164,12 @@ class Network:
             side = self.edges[name].type
             if array.size and not side.qmin <= array.min() <= array.max() <= side.qmax:
                 raise Error(f"{name}: codes from {array.min()} to {array.max()}, must be from {side.qmin} to {side.qmax}")
-        results = tuple(self.run([codes[name] for name in self.inputs], self._sizes(codes), seen))
+        sizes, arrays = self._sizes(codes), [codes[name] for name in self.inputs]
+        if by == "libpwl":
+            self._compiled = self._compiled or compiled(self)
+            results = tuple(ran(self, self._compiled, arrays, sizes))
+        else:
+            results = tuple(self.run(arrays, sizes))
         return results[0] if len(results) == 1 else results
 
     def real(self, *inputs: Any) -> Any:
@@ -232,7 +240,9 @@ def _names(top: Fields, field: str) -> list[str]:
 def _read_operator(value: Any) -> Operator:
     if not isinstance(value, dict):
         raise Error("operator: must be an object")
-    made: Any = Table if "pwl_table" in value else ElementOperator if value.get("operator") in ELEMENT_KINDS else RowOperator
+    made = Table if "pwl_table" in value else operator_class(value)
+    if made is WeighOperator:
+        raise Error("operator.operator: \"weigh\", must be a table, or an operator of rows or of elements")
     operator: Operator = made(value)
     return operator
 

@@ -21,7 +21,7 @@ from ..elements import ElementOperator
 from ..errors import Error
 from ..rows import RowOperator
 from ..table import Table
-from .arithmetic import MOST_SUM_BITS, Multiplier, exact_matmul, largest_offset, rescaled, windows
+from .arithmetic import MOST_SUM_BITS, Multiplier, exact_matmul, for_places, for_rows, largest_offset, rescaled, windows
 
 __all__ = ["KINDS", "Edge", "Kind", "Node", "Operator", "Shape", "sizes_of"]
 
@@ -341,9 +341,9 @@ class Mean(Kind):
         count = np.full(x[0].shape[:axis], x[0].shape[axis], np.int64)
         if len(x) > 1:
             keep = x[1] != 0
-            offsets = offsets * keep.reshape(*keep.shape, *[1] * (offsets.ndim - keep.ndim))
+            offsets = offsets * for_places(keep, offsets.ndim)
             count = keep.sum(-1)
-        which = np.maximum(count, 1).reshape(*count.shape, *[1] * (offsets.ndim - 1 - count.ndim)) - 1
+        which = for_places(np.maximum(count, 1), offsets.ndim - 1) - 1
         by = _multiplier(node)
         return rescaled(offsets.sum(axis), Multiplier(by.factor[which], by.shift[which]), sides.output.type)
 
@@ -387,9 +387,7 @@ class Operate(Kind):
     def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
         operator = node.operator
         if isinstance(operator, RowOperator) and not operator.is_norm:
-            mask = None
-            if len(x) > 1:
-                mask = x[1].reshape(x[1].shape[0], *[1] * (x[0].ndim - 2), x[1].shape[1])
+            mask = for_rows(x[1], x[0].ndim) if len(x) > 1 else None
             return np.asarray(operator(x[0], mask=mask, causal=bool(node.fields["causal"])))
         assert operator is not None
         return np.asarray(operator(*x))
@@ -517,8 +515,9 @@ class Concat(Kind):
         return np.concatenate(x, node.fields["axis"])
 
 
+# In the order of pwl_network_kind of <pwl/network.h>.
 KINDS: dict[str, type[Kind]] = {
-    "gather": Gather, "constant": Constant, "product": Product, "convolution": Convolution, "max_pool": MaxPool, "matmul": Matmul,
-    "multiply": Multiply, "mean": Mean, "operator": Operate, "reshape": Reshape, "transpose": Transpose, "slice": Slice,
-    "concat": Concat, "loop": Loop,
+    "gather": Gather, "constant": Constant, "product": Product, "matmul": Matmul, "multiply": Multiply, "mean": Mean,
+    "operator": Operate, "reshape": Reshape, "transpose": Transpose, "slice": Slice, "concat": Concat, "convolution": Convolution,
+    "max_pool": MaxPool, "loop": Loop,
 }
