@@ -30,9 +30,12 @@ static bool may_replace(const struct plan *plan, size_t node, uint16_t input, ui
         return false;
     if (of->kind == PWL_NETWORK_RESHAPE)
         return true;
+    if (of->kind == PWL_NETWORK_APPEND)
+        return of->inputs[1] == input;
     /* Both inputs of add; of the others the first, which is no mask as well. */
     return of->kind == PWL_NETWORK_OPERATOR && packed->edges[input].type / 2 == packed->edges[output].type / 2 &&
-           (own->type == PWL_NETWORK_ADD || (is_first && (of->reads < 2 || of->inputs[1] != input)));
+           (own->type == PWL_NETWORK_ADD ||
+            (is_first && (of->reads < 2 || (of->inputs[1] != input && of->inputs[of->reads - 1] != input))));
 }
 
 static size_t best_of(const struct plan *plan, size_t node, uint64_t bytes)

@@ -42,8 +42,9 @@
     F(fraction)                                                                                                        \
     F(out_bits)                                                                                                        \
     F(step_shift)                                                                                                      \
-    F(log_shift) F(longest) F(step) F(log_unit) F(qmin_y) F(qmax_y) F(zp_y) F(exp) F(exp_high) F(exp_shift)            \
-        F(log_factor) F(log_value) F(reciprocal)
+    F(log_shift)                                                                                                       \
+    F(longest) F(step) F(log_unit) F(qmin_y) F(qmax_y) F(zp_y) F(exp) F(exp_high) F(exp_shift) F(log_factor)           \
+        F(log_value) F(reciprocal)
 #define NORM(F)                                                                                                        \
     F(version)                                                                                                         \
     F(kind)                                                                                                            \
@@ -76,14 +77,15 @@
 #define NETWORK_CONVOLUTION(F) F(weights) F(bias) F(factors) F(channels) F(inputs) F(groups) F(window) F(is_narrow)
 #define NETWORK_MAX_POOL(F) F(window)
 #define NETWORK_LOOP(F) F(body) F(axis) F(reverse)
+#define NETWORK_APPEND(F) F(axis)
 #define NETWORK(F)                                                                                                     \
     F(version)                                                                                                         \
-    F(sizes) F(inputs) F(outputs) F(edge_count) F(node_count) F(places) F(longest) F(input) F(output) F(edges)         \
-        F(nodes)
+    F(sizes) F(inputs) F(outputs) F(edge_count) F(node_count) F(places) F(longest) F(input) F(output) F(edges) F(nodes)
 #define NETWORK_PROOF(F) F(status) F(node) F(edge)
 #define NETWORK_SUMS(F)                                                                                                \
     F(a)                                                                                                               \
-    F(b) F(a_type) F(b_type) F(is_narrow) F(rows) F(columns) F(length) F(a_stride) F(b_stride) F(b_step) F(a_zero)     \
+    F(b)                                                                                                               \
+    F(a_type) F(b_type) F(is_narrow) F(rows) F(columns) F(length) F(a_stride) F(b_stride) F(b_step) F(a_zero)          \
         F(b_zero) F(sums)
 #define NETWORK_WAY(F) F(levels) F(sum)
 #define NETWORK_CALL(F) F(sizes) F(inputs) F(outputs) F(memory) F(bytes) F(way)
@@ -123,6 +125,7 @@
 #define IN_NETWORK_CONVOLUTION(field) FIELD(pwl_network_convolution, field)
 #define IN_NETWORK_MAX_POOL(field) FIELD(pwl_network_max_pool, field)
 #define IN_NETWORK_LOOP(field) FIELD(pwl_network_loop, field)
+#define IN_NETWORK_APPEND(field) FIELD(pwl_network_append, field)
 #define IN_NETWORK(field) FIELD(pwl_network, field)
 #define IN_NETWORK_PROOF(field) FIELD(pwl_network_proof, field)
 #define IN_NETWORK_SUMS(field) FIELD(pwl_network_sums, field)
@@ -203,6 +206,8 @@ int main(void)
     NETWORK_MAX_POOL(IN_NETWORK_MAX_POOL)
     STRUCT(pwl_network_loop)
     NETWORK_LOOP(IN_NETWORK_LOOP)
+    STRUCT(pwl_network_append)
+    NETWORK_APPEND(IN_NETWORK_APPEND)
     STRUCT(pwl_network)
     NETWORK(IN_NETWORK)
     STRUCT(pwl_network_proof)

@@ -77,6 +77,18 @@ def _():
         check(networks.gru(seed, reverse=seed % 2), f"gru {seed}")
 
 
+@test("decoders give numpy's codes, of any tokens and places, masked or not")
+def _():
+    for seed, of in enumerate(({}, {"heads": 8}, {"kept": 4, "masked": True}, {"places": 10}, {"kept": 1, "width": 24})):
+        network = networks.decoder(seed, **of)
+        for _ in range(4):
+            sizes = {name: int(rng.integers(1, longest + 1)) for name, longest in network.sizes.items()}
+            codes = networks.inputs_of(network, rng, sizes)
+            codes[1] %= sizes.get("places", 10)
+            for name, wanted, got in zip(network.outputs, outputs_of(network, codes), evaluated(network, codes)):
+                equal(got, wanted, f"{of} at {sizes}, {name}")
+
+
 @test("sums beyond 32 bits, and codes that no vector of 16 bits holds, give numpy's codes")
 def _():
     for type in (networks.S16, networks.U16, pwl.Type(32, True, 0.01), pwl.Type(32, False, 0.01, 7), pwl.Type(16, True, 0.1, 9)):

@@ -121,7 +121,8 @@ class Network:
         if self._edge(node.output, "output").name in known:
             raise Error(f"writes {node.output}, which is written already")
         if not kind.inputs <= len(node.inputs) <= kind.inputs + kind.optional:
-            raise Error(f"reads {len(node.inputs)} edges, must be {kind.inputs}" + (" or one more" if kind.optional else ""))
+            raise Error(f"reads {len(node.inputs)} edges, must be {kind.inputs}"
+                        + (f" to {kind.inputs + kind.optional}" if kind.optional else ""))
         if set(node.fields) != set(kind.fields) or set(node.arrays) != set(kind.arrays):
             raise Error(f"has {', '.join([*node.fields, *node.arrays])}; must have {', '.join([*kind.fields, *kind.arrays])}")
         for name, dtype in kind.arrays.items():
@@ -135,6 +136,17 @@ class Network:
         if kind.moves and sides.inputs[0].type != sides.output.type:
             raise Error(f"moves codes of {sides.inputs[0].type} to an edge of {sides.output.type}")
         kind.check(node, sides, self.sizes)
+        if node.kind == "append":
+            self._check_cache(node)
+
+    def _check_cache(self, node: Node) -> None:
+        cache, numbers = node.inputs[1:]
+        if self.is_body:
+            raise Error("is in the body of a loop")
+        if sum(one.inputs.count(cache) for one in self.nodes) > 1 or cache in self.outputs:
+            raise Error(f"its cache {cache} is read elsewhere too")
+        if numbers not in self.inputs:
+            raise Error(f"{numbers}, which numbers places, must be an input")
 
     def _sizes(self, codes: Mapping[str, Array]) -> dict[str, int]:
         """What the inputs' shapes say of sizes."""
@@ -161,7 +173,13 @@ class Network:
             side = self.edges[name].type
             if array.size and not side.qmin <= array.min() <= array.max() <= side.qmax:
                 raise Error(f"{name}: codes from {array.min()} to {array.max()}, must be from {side.qmin} to {side.qmax}")
-        results = tuple(self.run([codes[name] for name in self.inputs], self._sizes(codes), seen))
+        sizes = self._sizes(codes)
+        for node in self.nodes:
+            if node.kind == "append":
+                places, number = sizes_of(self.edges[node.inputs[1]].shape, sizes)[node.fields["axis"]], int(codes[node.inputs[2]].max())
+                if number >= places:
+                    raise Error(f"{node.inputs[2]}: place {number}, must be below {places}, the places of {node.inputs[1]}")
+        results = tuple(self.run([codes[name] for name in self.inputs], sizes, seen))
         return results[0] if len(results) == 1 else results
 
     def real(self, *inputs: Any) -> Any:

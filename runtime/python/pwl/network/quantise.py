@@ -157,6 +157,8 @@ def _bits(op: Op, readers: set[str], widths: Widths) -> int:
 def _type(op: Op, ranges: Ranges, readers: set[str], widths: Widths) -> Type:
     if op.kind == "softmax":
         return Type(widths.probabilities, False, 2.0 ** -widths.probabilities)
+    if "fraction" in op.fields:
+        return Type(16, True, 2.0 ** -op.fields["fraction"])
     bits = _bits(op, readers, widths)
     if op.kind == "l2norm":
         return Type(bits, True, 2.0 ** -(bits - 1))

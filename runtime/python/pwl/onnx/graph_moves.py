@@ -7,8 +7,8 @@ from typing import Mapping, Optional, Sequence
 import numpy as np
 import onnx
 
-from ..network.kinds import Shape, Size, sizes_of
-from .graph import SAME, Handler, Pending, Reader, Result, broadcast, product_of_sizes
+from ..network.kinds import Shape, Size, product_of_sizes, sizes_of
+from .graph import SAME, Handler, Pending, Reader, Result, broadcast
 
 __all__ = ["MOVES"]
 
