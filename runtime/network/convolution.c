@@ -175,7 +175,8 @@ uint64_t pwl_network_scratch_convolution(const pwl_network_step *step)
     const plane to = plane_of(&step->y_shape);
     const uint64_t places = (uint64_t)to.rows * to.columns;
     const uint64_t windows = places < PWL_NETWORK_COLUMNS ? places : PWL_NETWORK_COLUMNS;
-    return PWL_NETWORK_TILE * sizeof(int64_t) + windows * length_of(step->node->of) * pwl_network_bytes_of(step->in[0]);
+    return PWL_NETWORK_TILE * sizeof(int64_t) +
+           windows * length_of(step->node->of) * pwl_network_bytes_of(step->in[0]);
 }
 
 static int64_t largest_of(const pwl_network_step *step, size_t at, plane from, size_t row, size_t column)

@@ -42,9 +42,8 @@
     F(fraction)                                                                                                        \
     F(out_bits)                                                                                                        \
     F(step_shift)                                                                                                      \
-    F(log_shift)                                                                                                       \
-    F(longest) F(step) F(log_unit) F(qmin_y) F(qmax_y) F(zp_y) F(exp) F(exp_high) F(exp_shift) F(log_factor)           \
-        F(log_value) F(reciprocal)
+    F(log_shift) F(longest) F(step) F(log_unit) F(qmin_y) F(qmax_y) F(zp_y) F(exp) F(exp_high) F(exp_shift)            \
+        F(log_factor) F(log_value) F(reciprocal)
 #define NORM(F)                                                                                                        \
     F(version)                                                                                                         \
     F(kind)                                                                                                            \
@@ -80,12 +79,12 @@
 #define NETWORK_APPEND(F) F(axis)
 #define NETWORK(F)                                                                                                     \
     F(version)                                                                                                         \
-    F(sizes) F(inputs) F(outputs) F(edge_count) F(node_count) F(places) F(longest) F(input) F(output) F(edges) F(nodes)
+    F(sizes) F(inputs) F(outputs) F(edge_count) F(node_count) F(places) F(longest) F(input) F(output) F(edges)         \
+        F(nodes)
 #define NETWORK_PROOF(F) F(status) F(node) F(edge)
 #define NETWORK_SUMS(F)                                                                                                \
     F(a)                                                                                                               \
-    F(b)                                                                                                               \
-    F(a_type) F(b_type) F(is_narrow) F(rows) F(columns) F(length) F(a_stride) F(b_stride) F(b_step) F(a_zero)          \
+    F(b) F(a_type) F(b_type) F(is_narrow) F(rows) F(columns) F(length) F(a_stride) F(b_stride) F(b_step) F(a_zero)     \
         F(b_zero) F(sums)
 #define NETWORK_WAY(F) F(levels) F(sum)
 #define NETWORK_CALL(F) F(sizes) F(inputs) F(outputs) F(memory) F(bytes) F(way)

@@ -20,6 +20,7 @@ from ..errors import Error, shown
 from ..rows import RowOperator
 from ..table import Table
 from .arrays import pack, unpack
+from .decoding import decoder_parts
 from .floats import FloatNetwork
 from .kinds import KINDS, Edge, Node, Operator, Sides, sizes_of
 from .report import Report, report
@@ -182,11 +183,22 @@ class Network:
         results = tuple(self.run([codes[name] for name in self.inputs], sizes, seen))
         return results[0] if len(results) == 1 else results
 
+    def nearest(self, name: str, x: Any) -> Any:
+        """The codes of an edge that are nearest to real numbers; indices and masks of integers as they are."""
+        side = self.edges[name].type
+        return x if side.scale == 1 and np.asarray(x).dtype.kind in "biu" else side.quantize(x)
+
+    def decoder(self) -> Network:
+        """The network that takes a few tokens and what is kept of those before, for causal networks over whole sequences: it has
+        the same bits. It reads the places of its tokens and a cache for the keys and one for the values of each attention, and
+        gives these caches with the tokens' own; pwl.network.Decoding keeps them. Its capacity is the longest sequence of this
+        network."""
+        parts = decoder_parts(self)
+        return Network(parts.sizes, parts.edges, parts.inputs, parts.outputs, parts.nodes)
+
     def real(self, *inputs: Any) -> Any:
         """Real numbers of real numbers, in float32, by way of the nearest codes; indices and masks are integers as they are."""
-        sides = [self.edges[name].type for name in self.inputs]
-        codes = [x if side.scale == 1 and np.asarray(x).dtype.kind in "biu" else side.quantize(x)
-                 for side, x in zip(sides, inputs)]
+        codes = [self.nearest(name, x) for name, x in zip(self.inputs, inputs)]
         results = self(*codes, *inputs[len(codes):])
         reals = tuple(self.edges[name].type.dequantize(array)
                       for name, array in zip(self.outputs, results if isinstance(results, tuple) else (results,)))
