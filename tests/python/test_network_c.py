@@ -144,6 +144,53 @@ def _():
             found = found[wanted.nbytes:]
 
 
+@test("C decodes token by token, in caches that it changes in place, to the codes of a run over all tokens")
+def _():
+    network = networks.decoder(3)
+    capacity, batch = 10, 2
+    ids = rng.integers(0, 20, (batch, capacity)).astype(np.int32)
+    caches = [np.full(networks.sizes_of(network.edges[name].shape, {"batch": batch, "places": capacity}), 9, np.int8) for name in
+              network.inputs[2:]]
+    wanted = np.zeros((batch, capacity, 16), np.int16)
+    given = caches
+    for at in range(0, capacity, 2):
+        made = network(ids[:, at:at + 2], np.arange(at, at + 2, dtype=np.int32), *given)
+        wanted[:, at:at + 2], given = made[0], made[1:]
+    arrays = "".join(f"static int8_t cache_{k}[] = {{{', '.join(map(str, cache.ravel()))}}};\n" for k, cache in enumerate(caches))
+    path = emitted(network, "decoder", f"""#include <stdio.h>
+static const int32_t ids[2][10] = {{{{{', '.join(map(str, ids[0]))}}}, {{{', '.join(map(str, ids[1]))}}}}};
+{arrays}static int64_t memory[4096];
+static int16_t y[2 * 16];
+int main(void)
+{{
+    int32_t at;
+    for (at = 0; at <= 10; at++) {{
+        const uint32_t sizes[] = {{2, 1, 10}};
+        const int32_t now[2] = {{ids[0][at % 10], ids[1][at % 10]}};
+        const void *inputs[] = {{now, &at, cache_0, cache_1}};
+        void *outputs[] = {{y, cache_0, cache_1}};
+        const pwl_network_call call = {{sizes, inputs, outputs, memory, sizeof memory, 0}};
+        const pwl_status status = pwl_network_run(&pwl_decoder, &call);
+        if (status != (at < 10 ? PWL_OK : PWL_ERR_CODE))
+            return 1 + at;
+        if (status == PWL_OK)
+            fwrite(y, sizeof y, 1, stdout);
+    }}
+    {{
+        const uint32_t sizes[] = {{2, 1, 3}};
+        const int32_t now[2] = {{0, 0}}, beyond = 3;
+        const void *inputs[] = {{now, &beyond, cache_0, cache_1}};
+        void *outputs[] = {{y, cache_0, cache_1}};
+        const pwl_network_call call = {{sizes, inputs, outputs, memory, sizeof memory, 0}};
+        return pwl_network_check(&pwl_decoder, 0) == PWL_OK && pwl_network_run(&pwl_decoder, &call) == PWL_ERR_CODE ? 0 : 99;
+    }}
+}}
+""")
+    subprocess.run([*COMPILER, path, LIBRARY, "-o", FOLDER / "decoder"], check=True)
+    found = subprocess.run([FOLDER / "decoder"], check=True, capture_output=True).stdout
+    equal(np.frombuffer(found, np.int16).reshape(capacity, batch, 16).swapaxes(0, 1), wanted, "codes")
+
+
 def instructions(path):
     return subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
 
@@ -235,7 +282,7 @@ def replaced(value, path, new):
 @test("every field of a value that it cannot have is refused by both")
 def _():
     count = 0
-    for network in (networks.drawn(3, 8), networks.gru(hidden=4), networks.vision(1)):
+    for network in (networks.drawn(3, 8), networks.gru(hidden=4), networks.vision(1), networks.decoder(masked=True)):
         document, arrays = document_of(network)
         for path in places(document):
             if path and path[-1] in ("scale", "zero_point", "name") or "body" in path[:-4]:

@@ -48,6 +48,8 @@ class _Maker:
         self.nodes: list[Node] = []
 
     def _length(self) -> str:
+        if any(node.kind == "append" for node in self.network.nodes):
+            raise Error("this network keeps what it needs of tokens already")
         if not self.softmaxes:
             raise Error("no attention is causal: only what sees no token behind its own can be decoded one by one")
         sizes = {size for node in self.softmaxes for size in self.network.edges[node.output].shape[-2:]}
