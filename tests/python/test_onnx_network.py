@@ -107,7 +107,7 @@ def _():
                             c = AveragePool<kernel_shape=[2,2], strides=[2,2]>(b) d = GlobalAveragePool(c) e = Flatten(d)
                             y = Gemm<transB=1, alpha=0.5, beta=2.0>(e, v, bias)""", w=drawn(6, 3, 3, 3), v=drawn(5, 6), bias=drawn(5)),
                    PICTURES, 0.02)
-    assert kinds(network) == ["convolution", "max_pool", "convolution", "reshape", "mean", "reshape", "reshape", "linear"]
+    assert kinds(network) == ["convolution", "max_pool", "convolution", "reshape", "mean", "linear"]
     near(graph("a = Relu(x) y = ReduceMean<keepdims=0>(a, axes)", axes=[2, 3]), PICTURES, 0.01)
     near(graph("a = Relu(x) y = ReduceMean<axes=[1], keepdims=1>(a)", opset=13), PICTURES, 0.01)
     near(graph("y = ConvTranspose<strides=[2,3]>(x, w, bias)", w=drawn(3, 4, 2, 3), bias=drawn(4)), PICTURES, 0.02)
@@ -277,7 +277,7 @@ def _():
                           ("y = ReduceMean<keepdims=0>(a, apart)", "which do not lie beside each other"),
                           ("b = Unsqueeze(a, axis) y = MaxPool<kernel_shape=[2,2], pads=[0,0,1,1]>(b)", "y (MaxPool): a pool with dilation, or with ends"),
                           ("b = Unsqueeze(a, axis) y = ConvTranspose<strides=[1,1]>(b, t)", "whose windows overlap"),
-                          ("y = Where(flags, a, one)", "a choice between numbers"), ("y = Expand(a, big)", "which repeats codes"),
+                          ("y = Where(flags, a, one)", "a choice between numbers"), ("y = Expand(a, big)", "which repeats other than one axis"),
                           ("b = Cast<to=7>(a) y = Cast<to=1>(b)", "b (Cast): an operation that networks do not have")):
         refused(message, read(text, axis=[1], uneven=[0, 1, 3], gw=drawn(1, 6, 8), gr=drawn(1, 6, 2), apart=[0, 2], t=drawn(1, 1, 2, 2),
                               flags=random.integers(0, 2, (4, 8)).astype(bool), one=np.float32(1), big=[5, 1, 4, 8]))

@@ -73,12 +73,60 @@ def _without_idle(of: _Rewriter) -> None:
             same[op.output] = inputs[0]
 
 
+def _factor(of: _Rewriter, name: str) -> Optional[tuple[Op, str, float]]:
+    """What multiplies an edge's numbers by one number, before moves that nothing else reads: that operation, what it reads, and
+    the number."""
+    while of.only_reader(name) is not None and name in of.made_of:
+        op = of.made_of[name]
+        if op.kind == "multiply" and len(op.inputs) == 2:
+            for x, number in (op.inputs, op.inputs[::-1]):
+                constant, before = of.maker(number, "constant"), of.made_of.get(x)
+                if constant is not None and constant.arrays["values"].size == 1 and before is not None and before.shape == op.shape:
+                    return op, x, float(constant.arrays["values"].reshape(-1)[0])
+        if op.kind not in ("reshape", "transpose", "slice", "expand"):
+            return None
+        name = op.inputs[0]
+    return None
+
+
+def _with_factors(of: _Rewriter) -> None:
+    """Numbers that multiply queries or keys, as the factor of their product."""
+    for op in list(of.ops):
+        for k in range(2 if op.kind == "matmul" else 0):
+            found = _factor(of, op.inputs[k])
+            if found is None:
+                continue
+            scaled, x, number = found
+            reader = of.only_reader(scaled.output)
+            assert reader is not None
+            made = dataclasses.replace(reader, inputs=tuple(x if name == scaled.output else name for name in reader.inputs))
+            of.replace(reader, made)
+            op = made if reader is op else op
+            made = dataclasses.replace(op, fields={**op.fields, "factor": op.fields["factor"] * number})
+            of.replace(op, made)
+            op = made
+
+
+def _transposed(of: _Rewriter, name: str) -> Optional[tuple[str, Shape]]:
+    """Of an edge that is another with its last two axes changed, perhaps while others are one: that other, and its shape."""
+    back = of.maker(name, "reshape")
+    turn = of.maker(back.inputs[0] if back is not None else name, "transpose")
+    if turn is None or turn.fields["order"] != [*range(len(turn.shape) - 2), len(turn.shape) - 1, len(turn.shape) - 2]:
+        return None
+    shape = of.made_of[name].shape
+    if shape[-2:] != turn.shape[-2:]:
+        return None
+    return turn.inputs[0], (*shape[:-2], shape[-1], shape[-2])
+
+
 def _with_transposed(of: _Rewriter) -> None:
     """a (b transposed) as a product that reads b as it is."""
     for op in list(of.ops):
-        b = of.maker(op.inputs[1], "transpose") if op.kind == "matmul" and not op.fields["transposed"] else None
-        if b is not None and b.fields["order"] == [*range(len(b.shape) - 2), len(b.shape) - 1, len(b.shape) - 2]:
-            of.replace(op, dataclasses.replace(op, inputs=(op.inputs[0], b.inputs[0]), fields={**op.fields, "transposed": 1}))
+        found = _transposed(of, op.inputs[1]) if op.kind == "matmul" and not op.fields["transposed"] else None
+        if found is not None:
+            b = f"{op.output}.b"
+            of.replace(op, Op("reshape", (found[0],), b, found[1], op.name),
+                       dataclasses.replace(op, inputs=(op.inputs[0], b), fields={**op.fields, "transposed": 1}))
 
 
 def _with_shared(of: _Rewriter) -> None:
@@ -176,7 +224,7 @@ def _with_turns(of: _Rewriter) -> None:
 def simplified(network: FloatNetwork) -> FloatNetwork:
     """The same network with fewer operations; none of kind expand is left."""
     of = _Rewriter(network)
-    for rewrite in (_without_idle, _with_transposed, _with_shared, _with_repeated, _with_pairs, _with_turns, _without_idle):
+    for rewrite in (_without_idle, _with_factors, _with_transposed, _without_idle, _with_shared, _with_repeated, _with_pairs, _with_turns, _without_idle):
         rewrite(of)
         of.prune()
     return FloatNetwork(network.inputs, network.outputs, of.ops)

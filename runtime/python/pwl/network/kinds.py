@@ -23,7 +23,7 @@ from ..rows import RowOperator
 from ..table import Table
 from .arithmetic import MOST_SUM_BITS, Multiplier, exact_matmul, largest_offset, rescaled, windows
 
-__all__ = ["KINDS", "Edge", "Kind", "Node", "Operator", "Shape", "Size", "product_of_sizes", "sizes_of"]
+__all__ = ["KINDS", "Edge", "Kind", "Node", "Operator", "Shape", "Size", "product_of_sizes", "repeated_axis", "sizes_of"]
 
 Size = Union[int, str]  # a number, or sizes that the inputs tell, by name, with a number before them: "4*batch*length"
 Shape = tuple[Size, ...]
@@ -74,6 +74,15 @@ def product_of_sizes(sizes: Sequence[Size]) -> Size:
     number = math.prod(int(part) for part in parts if part.isdecimal())
     names = sorted(part for part in parts if not part.isdecimal())
     return "*".join(([str(number)] if number != 1 else []) + names) if names else number
+
+
+def repeated_axis(before: Shape, after: Shape) -> Optional[tuple[int, int]]:
+    """The one axis of a place that is repeated, and how often; None where shapes differ otherwise."""
+    axes = [axis for axis, (one, other) in enumerate(zip(before, after)) if one != other]
+    if len(axes) != 1 or len(before) != len(after) or before[axes[0]] != 1:
+        return None
+    times = after[axes[0]]
+    return (axes[0], times) if isinstance(times, int) else None
 
 
 def _bits_of(largest: int, what: str) -> int:

@@ -13,7 +13,7 @@ import torch
 from torch import fx
 
 from ..network.floats import FloatNetwork
-from ..network.kinds import Size
+from ..network.kinds import Size, repeated_axis
 from ..network.masks import MASKED, Mask
 from .attention import CALLS as ATTENTION
 from .graph import RESHAPES, SAME, SPLITS, Handler, Pending, Reader, Result
@@ -263,13 +263,12 @@ def expand(reader: Reader, node: fx.Node, args: list[Any]) -> Result:
     if isinstance(part, Pending) and part.kind == "length":
         return part
     before, shape = reader.shape(args[0]), reader.shape(node)
-    axes = [axis for axis, (one, other) in enumerate(zip(before, shape)) if one != other]
-    if not axes and len(before) == len(shape):
+    if before == shape:
         return part
-    times = shape[axes[0]] if len(axes) == 1 and len(before) == len(shape) and before[axes[0]] == 1 else ""
-    if not isinstance(times, int):
+    repeated = repeated_axis(before, shape)
+    if repeated is None:
         raise reader.refuse(node, f"from {before} to {shape}, which repeats other than one axis, a number of times")
-    return reader.add(node, "expand", [reader.edge(args[0], node)], fields={"axis": axes[0], "times": times})
+    return reader.add(node, "expand", [reader.edge(args[0], node)], fields={"axis": repeated[0], "times": repeated[1]})
 
 
 def part(reader: Reader, node: fx.Node, args: list[Any]) -> Pending:
