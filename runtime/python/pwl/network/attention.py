@@ -172,11 +172,11 @@ def _with_pairs(of: _Rewriter) -> None:
             of.replace(op, dataclasses.replace(op, kind="multiply", inputs=inputs))
 
 
-def _turned(of: _Rewriter, constant: Op, factors: Array, known: dict[tuple[str, bytes], str], reader: Op) -> str:
+def _turned(of: _Rewriter, constant: Op, factors: Array, known: dict[tuple[Shape, bytes], str], reader: Op) -> str:
     """A constant of cosines or sines, times factors along its last axis: what it is called."""
-    key = constant.output, factors.tobytes()
+    values = constant.arrays["values"] * factors
+    key = constant.shape, values.tobytes()
     if key not in known:
-        values = constant.arrays["values"] * factors
         most = float(np.abs(values).max())
         bits = TURN_BITS - max(0, int(np.ceil(np.log2(max(most, 1.0) / (2.0 - 2.0 ** -TURN_BITS)))))
         known[key] = f"{constant.output}.turn{len(known)}"
@@ -205,7 +205,7 @@ def _halves(of: _Rewriter, name: str) -> Optional[tuple[Op, Array, tuple[str, ..
 
 def _with_turns(of: _Rewriter) -> None:
     """x cos + (-x2, x1) sin: the sign is the sine's, and both are constants of a power of two."""
-    known: dict[tuple[str, bytes], str] = {}
+    known: dict[tuple[Shape, bytes], str] = {}
     for op in list(of.ops):
         if op.kind != "multiply" or len(op.inputs) != 4:
             continue
