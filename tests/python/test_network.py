@@ -17,10 +17,11 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+import gguf_models
 from harness import end, equal, np, refused, test
 
 import pwl
-from pwl.network import Decoding, Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, cheapest, load, quantise, relative_loss, without_scales
+from pwl.network import Decoding, Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, cheapest, llama, load, quantise, relative_loss, without_scales
 from pwl.network.arithmetic import multipliers
 from pwl.network.arrays import pack, unpack
 from pwl.network.attention import simplified
@@ -654,6 +655,55 @@ def _():
     refused("is over length", lambda: made_causal(mean=True)[0].decoder())
     refused("no attention is causal", lambda: alone(Node("reshape", ("x",), "y"), [Edge("x", side(), (2, 3))], Edge("y", side(), (6,))).decoder())
     refused("keeps what it needs of tokens already", lambda: made.decoder().decoder())
+
+
+@test("a decoder of a GGUF file: its block and its whole come near their numbers, and are decoded to the same bits")
+def _():
+    own = np.random.default_rng(7)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.gguf"
+        tensors = gguf_models.tensors_of(own, "q8_0")
+        gguf_models.write(path, gguf_models.values_of(), tensors)
+        batches = [own.integers(0, 40, (2, 10))]
+        made = llama.quantize(path, batches, longest=14)
+        exact = llama.real_network(path, longest=14)(batches[0])[0]
+        loss = relative_loss([made.real(batches[0])], [exact])
+        tokens = own.integers(0, 40, (2, 14))
+        growing = Decoding(made.decoder(), 2)
+        equal(np.concatenate([growing.real(tokens[:, k:k + 1]) for k in range(14)], 1), made.real(tokens), "token by token")
+        hidden = own.normal(0, 1, (2, 10, 32))
+        block = llama.quantize(path, [hidden], longest=14, blocks=[1])
+        found = relative_loss([block.real(hidden)], [llama.real_network(path, longest=14, blocks=[1])(hidden)[0]])
+        assert loss < 0.03 and found < 0.02, (loss, found)
+        equal(Decoding(block.decoder(), 2).real(hidden), block.real(hidden), "a block")
+    return f"{loss:.4f}, a block {found:.4f}"
+
+
+@test("numbers of GGUF files, and what no decoder can be made of")
+def _():
+    own = np.random.default_rng(8)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.gguf"
+        x = own.normal(0, 1, (4, 64)).astype(np.float32)
+        span = x.reshape(-1, 32).max(1) - x.reshape(-1, 32).min(1)
+        worst = {"f32": 0, "f16": 2.0 ** -9, "bf16": 2.0 ** -5, "q8_0": np.abs(x).max() / 254 + 2.0 ** -8, "q4_1": span.max() / 30 + 2.0 ** -8}
+        gguf_models.write(path, {"a": 3, "b": 0.5, "c": "text"}, {kind: (kind, x) for kind in worst})
+        assert pwl.gguf.values(path) == {"a": 3, "b": 0.5, "c": "text"} and list(pwl.gguf.Numbers(path)) == list(worst)
+        for kind, bound in worst.items():
+            found = pwl.gguf.numbers(path, kind)
+            assert found.dtype == np.float32 and np.abs(found - x).max() <= bound, kind
+        refused("tensor 'q4_1' is of type Q4_1", lambda: pwl.gguf.read(path, "q4_1"))
+        refused("no tensor 'none'", lambda: pwl.gguf.numbers(path, "none"))
+        for change, message in ((dict(architecture="mamba"), "must be one of"), (dict(width=28), "must be all, and an even number"),
+                                (dict(kept=3), "do not share evenly"), ({"rope.dimension_count": 4}, "angles turn 4 places of heads of 8"),
+                                ({"attention.layer_norm_rms_epsilon": "x"}, "must be a number")):
+            gguf_models.write(path, gguf_models.values_of(**change), {})
+            refused(message, lambda: llama.described(path))
+        gguf_models.write(path, gguf_models.values_of(), gguf_models.tensors_of(own))
+        for of, message in ((dict(blocks=[2]), "must be some of 0 to 1"), (dict(blocks=[]), "must be some of 0 to 1")):
+            refused(message, lambda: llama.real_network(path, longest=8, **of))
+        refused("a batch of 9 tokens: longest is 8", lambda: llama.quantize(path, [np.zeros((1, 9), np.int64)], longest=8))
+        refused("no batches", lambda: llama.quantize(path, [], longest=8))
 
 
 end()

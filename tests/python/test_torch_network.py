@@ -8,9 +8,12 @@ usage: test_torch_network.py PWLC
 import dataclasses
 import math
 import os
+import pathlib
 import sys
+import tempfile
 import warnings
 
+import gguf_models
 from harness import end, equal, np, page_program, printed_by, refused, test
 
 try:
@@ -269,6 +272,40 @@ def _():
         decoded(made, batches[0].numpy())
         notes.append(f"{cosine:.6f}")
     return "cosine " + ", ".join(notes)
+
+
+@test("a decoder of a GGUF file is that of transformers, with the same numbers")
+def _():
+    try:
+        import transformers
+    except ImportError:
+        return "SKIP: without transformers"
+    names = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
+             "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm",
+             "post_attention_layernorm": "ffn_norm"}
+    for kind in ("Llama", "Qwen2"):
+        config = getattr(transformers, kind + "Config")(
+            vocab_size=40, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+            max_position_embeddings=64, rms_norm_eps=1e-6, tie_word_embeddings=True, rope_parameters={"rope_type": "default", "rope_theta": 500.0})
+        model = getattr(transformers, kind + "ForCausalLM")(config).eval()
+        tensors = gguf_models.tensors_of(np.random.default_rng(3), biases=kind == "Qwen2")
+        state = {"model.embed_tokens.weight": "token_embd.weight", "lm_head.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight"}
+        state.update({f"model.layers.{k}.{theirs}.{what}": f"blk.{k}.{ours}.{what}" for k in range(2) for theirs, ours in names.items()
+                      for what in ("weight", "bias") if f"blk.{k}.{ours}.{what}" in tensors})
+        model.load_state_dict({name: torch.from_numpy(tensors[ours][1].copy()) for name, ours in state.items()})
+        for name, (of, x) in tensors.items():
+            if kind == "Llama" and name.endswith(("attn_q.weight", "attn_k.weight")):  # as llama.cpp has them
+                heads = 4 if "attn_q" in name else 2
+                tensors[name] = of, x.reshape(heads, 2, -1, 32).swapaxes(1, 2).reshape(-1, 32)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.gguf"
+            gguf_models.write(path, gguf_models.values_of(kind.lower()), tensors)
+            found = pwl.network.llama.real_network(path, longest=16)
+        ids = torch.randint(0, 40, (2, 16))
+        with torch.no_grad():
+            exact = model(input_ids=ids).logits.double().numpy()
+        error = np.abs(found(ids.numpy())[0] - exact).max() / np.abs(exact).max()
+        assert error < 1e-5, (kind, error)
 
 
 @test("what networks do not have is named with its module and what would be right")
