@@ -70,6 +70,13 @@ def _():
         check(networks.drawn(seed), f"seed {seed}")
 
 
+@test("edges of scales as pwlc writes them")
+def _():
+    for scale in (7.281306898221374e-05, 1e-9, 3.0, 1.5e17, 0.1, 2.0 ** -40):
+        maker = networks.Maker(rng, {"batch": 2})
+        check(maker.network([maker.reshape(maker.input(pwl.Type(8, True, scale), ("batch", 3)), (3, "batch"))]), str(scale))
+
+
 @test("convolutions, pools and loops give numpy's codes")
 def _():
     for seed in range(10):

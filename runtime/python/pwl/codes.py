@@ -44,9 +44,10 @@ def parse_scale(text: object) -> Optional[float]:
 
 
 def scale_text(scale: float) -> str:
-    """A scale as pwlc reads it, which gives back the same double."""
+    """A scale as pwlc writes it, which gives back the same double."""
     mantissa, exponent = np.frexp(scale)
-    return f"2^{int(exponent) - 1}" if mantissa == 0.5 else repr(float(scale))
+    text = repr(float(scale))  # "1e-05" and "1e+20", where pwlc has "1e-5" and "1e20"
+    return f"2^{int(exponent) - 1}" if mantissa == 0.5 else re.sub(r"e\+?(-?)0*", r"e\1", text[:-2] if text.endswith(".0") else text)
 
 
 def as_array(x: Any) -> Array:
