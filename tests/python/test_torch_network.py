@@ -6,6 +6,7 @@ PYTHONPATH says where the package is. Exit 77, a skip, without torch.
 usage: test_torch_network.py PWLC
 """
 import dataclasses
+import importlib.util
 import math
 import os
 import pathlib
@@ -365,9 +366,12 @@ def _():
 
 @test("docs/networks.md shows what runs")
 def _():
-    program, shown = page_program("networks.md", "encoder.py")
-    printed = printed_by(program)
-    assert shown and printed == shown, printed
+    names = ["encoder.py", *["decoder.py"] * (importlib.util.find_spec("transformers") is not None)]
+    for name in names:
+        program, shown = page_program("networks.md", name)
+        printed = printed_by(program)
+        assert shown and printed == shown, printed
+    return ", ".join(names)
 
 
 end()

@@ -581,7 +581,7 @@ class Append(Kind):
     @staticmethod
     def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
         y = x[1].copy()
-        y[(*[slice(None)] * node.fields["axis"], x[2])] = x[0]
+        np.moveaxis(y, node.fields["axis"], 0)[x[2]] = np.moveaxis(x[0], node.fields["axis"], 0)
         return y
 
 
