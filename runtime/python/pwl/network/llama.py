@@ -92,7 +92,8 @@ class _Maker:
         return self.op("linear", [x], output, (*self.row[:2], len(weights)), arrays={"weights": weights, "bias": bias})
 
     def norm(self, x: str, name: str, output: str) -> str:
-        return self.op("rmsnorm", [x], output, self.row, fields={"eps": self.of.eps}, arrays={"gamma": self.tensors[f"{name}.weight"]})
+        return self.op("rmsnorm", [x], output, self.row, fields={"eps": self.of.eps},
+                       arrays={"gamma": self.tensors[f"{name}.weight"]})
 
     def heads(self, x: str, name: str, output: str, count: int) -> str:
         """Heads of queries, keys or values. llama.cpp has the two halves of a turned head of Llama interleaved."""
@@ -129,7 +130,8 @@ class _Maker:
         """Keys or values for each head of queries."""
         of, times = self.of, self.of.heads // self.of.kept
         one = self.op("reshape", [x], f"{x}.one", ("batch", of.kept, 1, "length", of.size))
-        wide = self.op("expand", [one], f"{x}.wide", ("batch", of.kept, times, "length", of.size), fields={"axis": 2, "times": times})
+        wide = self.op("expand", [one], f"{x}.wide", ("batch", of.kept, times, "length", of.size),
+                       fields={"axis": 2, "times": times})
         return self.op("reshape", [wide], f"{x}.heads", ("batch", of.heads, "length", of.size))
 
     def attention(self, x: str, name: str, angles: tuple[str, str]) -> str:
@@ -140,13 +142,16 @@ class _Maker:
         scores: Shape = ("batch", of.heads, "length", "length")
         made = self.op("matmul", [q, k], f"{name}.scores", scores, fields={"transposed": 1, "factor": 1 / math.sqrt(of.size)})
         made = self.op("softmax", [made], f"{name}.shares", scores, fields={"causal": 1})
-        made = self.op("matmul", [made, v], f"{name}.context", ("batch", of.heads, "length", of.size), fields={"transposed": 0, "factor": 1.0})
-        made = self.op("transpose", [made], f"{name}.rows", ("batch", "length", of.heads, of.size), fields={"order": [0, 2, 1, 3]})
+        made = self.op("matmul", [made, v], f"{name}.context", ("batch", of.heads, "length", of.size),
+                       fields={"transposed": 0, "factor": 1.0})
+        made = self.op("transpose", [made], f"{name}.rows", ("batch", "length", of.heads, of.size),
+                       fields={"order": [0, 2, 1, 3]})
         made = self.op("reshape", [made], f"{name}.joined", (*self.row[:2], of.heads * of.size))
         return self.linear(made, f"{name}.attn_output", f"{name}.attended")
 
     def block(self, x: str, name: str, angles: tuple[str, str]) -> str:
-        x = self.op("add", [x, self.attention(self.norm(x, f"{name}.attn_norm", f"{name}.before"), name, angles)], f"{name}.middle", self.row)
+        attended = self.attention(self.norm(x, f"{name}.attn_norm", f"{name}.before"), name, angles)
+        x = self.op("add", [x, attended], f"{name}.middle", self.row)
         h = self.norm(x, f"{name}.ffn_norm", f"{name}.between")
         gate, up = (self.linear(h, f"{name}.ffn_{part}", f"{name}.{part}") for part in ("gate", "up"))
         wide = self.ops[-1].shape
