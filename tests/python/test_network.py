@@ -679,6 +679,31 @@ def _():
     return f"{loss:.4f}, a block {found:.4f}"
 
 
+@test("first tokens far beyond the others: their keys and values are kept in real numbers, and no range counts the rest of them")
+def _():
+    own, losses = np.random.default_rng(9), []
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.gguf"
+        tensors = gguf_models.tensors_of(own)
+        tensors["token_embd.weight"][1][0] *= 3000  # which the norms take back
+        gguf_models.write(path, gguf_models.values_of(), tensors)
+        tokens = own.integers(1, 40, (2, 12))
+        tokens[:, 0] = 0
+        exact = llama.real_network(path, longest=12)(tokens)[0]
+        for first in (0, 1):
+            decoder = llama.quantize(path, [tokens], Widths.all(16), longest=12, first=first).decoder()
+            kept = decoder.kept(tokens[:1, :1]) if first else None
+            growing = Decoding(decoder, 2, kept)
+            assert growing.position == first
+            losses.append(relative_loss([growing.real(tokens[:, first:])[:, 1 - first:]], [exact[:, 1:]]))
+        refused("must be codes of as many tokens", lambda: Decoding(decoder, 2, {"cache.0": kept["cache.0"]}))
+        refused("of which the first 1 do not count", lambda: llama.quantize(path, [tokens[:, :1]], longest=12, first=1))
+        decoder.save(f"{folder}/decoder.json")
+        refused("a decoder from a file", lambda: load(f"{folder}/decoder.json").kept(tokens[:1, :1]))
+    assert losses[1] < losses[0] / 4 and losses[1] < 0.03, losses
+    return f"{losses[1]:.4f}, else {losses[0]:.4f}"
+
+
 @test("numbers of GGUF files, and what no decoder can be made of")
 def _():
     own = np.random.default_rng(8)

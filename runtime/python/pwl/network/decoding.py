@@ -4,7 +4,7 @@ bits; and a sequence that grows by it."""
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -184,10 +184,11 @@ class Decoding:
 
     network    as Network.decoder() makes it
     batch      how many sequences
+    first      what caches have of the first tokens, as Network.kept() gives it: all sequences begin with these
     position   of the next token; setting it back forgets what came after
     """
 
-    def __init__(self, network: Any, batch: int = 1) -> None:
+    def __init__(self, network: Any, batch: int = 1, first: Optional[Mapping[str, Array]] = None) -> None:
         self.network, self.position = network, 0
         appends = [node for node in network.nodes if node.kind == "append"]
         if not appends or NUMBERS not in network.inputs or PLACES not in network.sizes:
@@ -198,6 +199,18 @@ class Decoding:
         self._given = [name for name in network.inputs if name != NUMBERS and name not in self._axes]
         self._sizes = {**{name: 1 for name in network.sizes}, "batch": batch, PLACES: min(self.capacity, FIRST_PLACES)}
         self._caches = {name: self._empty(name) for name in self._axes}
+        if first is not None:
+            self._begin(first)
+
+    def _begin(self, first: Mapping[str, Array]) -> None:
+        counts = {codes.shape[self._axes[name]] for name, codes in first.items() if name in self._axes}
+        if set(first) != set(self._axes) or len(counts) != 1:
+            raise Error(f"first: {', '.join(first)}, must be codes of as many tokens for {', '.join(self._axes)}")
+        count = counts.pop()
+        self._grow(count)
+        for name, codes in first.items():
+            self._caches[name][(*[slice(None)] * self._axes[name], slice(count))] = codes
+        self.position = count
 
     def _empty(self, name: str) -> Array:
         edge = self.network.edges[name]

@@ -21,7 +21,7 @@ from ..rows import RowOperator
 from ..table import Table
 from .arrays import pack, unpack
 from .decoding import decoder_parts
-from .floats import FloatNetwork
+from .floats import FloatNetwork, Op
 from .kinds import KINDS, Edge, Node, Operator, Sides, sizes_of
 from .report import Report, report
 
@@ -195,7 +195,23 @@ class Network:
         gives these caches with the tokens' own; pwl.network.Decoding keeps them. Its capacity is the longest sequence of this
         network."""
         parts = decoder_parts(self)
-        return Network(parts.sizes, parts.edges, parts.inputs, parts.outputs, parts.nodes)
+        return Network(parts.sizes, parts.edges, parts.inputs, parts.outputs, parts.nodes, real=self.real_network)
+
+    def kept(self, *inputs: Any) -> dict[str, Array]:
+        """Of a network with caches: the codes of each for tokens, as the network of real numbers has them, which the one that this
+        decoder was made of was made from."""
+        if self.real_network is None:
+            raise Error("a decoder from a file: what it keeps of tokens in real numbers is told by the one that was made of a model")
+        found: dict[str, Array] = {}
+        names = {node.inputs[0]: node.inputs[1] for node in self.nodes if node.kind == "append"}
+
+        def see(op: Op, x: Sequence[Array], y: Array) -> Array:
+            if op.output in names:
+                found[names[op.output]] = self.edges[op.output].type.quantize(y)
+            return y
+
+        self.real_network(*inputs, replaced=see)
+        return found
 
     def real(self, *inputs: Any) -> Any:
         """Real numbers of real numbers, in float32, by way of the nearest codes; indices and masks are integers as they are."""

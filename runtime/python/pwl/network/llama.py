@@ -182,12 +182,14 @@ def real_network(path: Path, *, longest: int, blocks: Optional[Iterable[int]] = 
 
 
 def quantize(path: Path, batches: Iterable[Any], widths: Optional[Widths] = None, *, longest: int,
-             blocks: Optional[Iterable[int]] = None) -> Network:
+             blocks: Optional[Iterable[int]] = None, first: int = 0) -> Network:
     """A decoder of a GGUF file by integers: weights of 8 bits a channel, activations of `widths`, whose ranges are those of the
     batches: arrays of tokens, or of hidden numbers where `blocks` says which blocks it is of. Network.decoder() gives it token by
-    token; `longest` is its capacity."""
+    token; `longest` is its capacity. The first tokens of every text, `first` of them, may have numbers far beyond those of all others: no
+    range counts them, and Decoding(decoder, first=decoder.kept(tokens)) begins behind them, with their keys and values in
+    caches."""
     network = real_network(path, longest=longest, blocks=blocks)
-    ranges = Ranges(network)
+    ranges = Ranges(network, {"length": first})
     for batch in batches:
         if np.shape(batch)[1:2] and np.shape(batch)[1] > longest:
             raise Error(f"a batch of {np.shape(batch)[1]} tokens: longest is {longest}")
