@@ -369,6 +369,26 @@ def _():
     refused_by_both(document, arrays, "a sum of 48 bits", "bits")
 
 
+@test("a cache that is read elsewhere, or whose places no input numbers, is refused by both")
+def _():
+    network = networks.decoder(places=10)
+    document, arrays = document_of(network)
+    at = next(k for k, node in enumerate(document["nodes"]) if node["kind"] == "append")
+    cache, numbers = document["nodes"][at]["inputs"][1:]
+    more = {"kind": "reshape", "name": "", "inputs": [cache], "output": "more"}
+    edge = {**next(edge for edge in document["edges"] if edge["name"] == cache), "name": "more"}
+    refused_by_both({**document, "nodes": [*document["nodes"], more], "edges": [*document["edges"], edge]}, arrays, "read by another", f"nodes[{at}]")
+    refused_by_both({**document, "outputs": [*document["outputs"], cache]}, arrays, "an output", f"nodes[{at}]")
+    moved = {"kind": "reshape", "name": "", "inputs": [numbers], "output": "moved"}
+    edge = {**next(edge for edge in document["edges"] if edge["name"] == numbers), "name": "moved"}
+    nodes = replaced(document["nodes"][at], ("inputs",), [document["nodes"][at]["inputs"][0], cache, "moved"])
+    nodes = [*document["nodes"][:at], moved, nodes, *document["nodes"][at + 1:]]
+    changed = {**document, "nodes": nodes, "edges": [*document["edges"], edge]}
+    with_numbers = {name if not name[0].isdigit() or int(name.split(".")[0]) < at else f"{int(name.split('.')[0]) + 1}.{name.split('.', 1)[1]}": array
+                    for name, array in arrays.items()}
+    refused_by_both(changed, with_numbers, "numbers that are computed", f"nodes[{at + 1}]")
+
+
 @test("runs refuse shapes, sizes and codes that are not the network's, and say what would be right")
 def _():
     network = networks.encoder()
