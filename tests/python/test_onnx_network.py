@@ -329,6 +329,24 @@ def _():
     return f"torch {torch.__version__}"
 
 
+@test("angles of places are one multiply; heads that share keys are rows of one; other places that are repeated are joined")
+def _():
+    angles = np.outer(np.arange(5), [1.0, 0.3, 0.1] * 2)
+    network = near(graph("""q = MatMul(x, w) a, b = Split<axis=2, num_outputs=2>(q) m = Neg(b) r = Concat<axis=2>(m, a)
+                            u = Mul(q, cos) v = Mul(r, sin) y = Add(u, v)""", "float[N, 5, 6] x", w=drawn(6, 6), cos=np.cos(angles),
+                         sin=np.sin(angles)), [drawn(4, 5, 6)], 0.01)
+    assert sorted(kinds(network)) == ["concat", "constant", "constant", "linear", "multiply", "slice", "slice"], kinds(network)
+    shared = """q = MatMul(x, w) q4 = Reshape(q, of_q) q_t = Transpose<perm=[0,2,1,3]>(q4) k = MatMul(x, u) k4 = Reshape(k, of_k)
+                k_t = Transpose<perm=[0,2,1,3]>(k4) one = Unsqueeze(k_t, two) wide = Expand(one, times) keys = Reshape(wide, joined)
+                turned = Transpose<perm=[0,1,3,2]>(keys) s = MatMul(q_t, turned) y = Mul(s, half)"""
+    shapes = dict(of_q=[0, 0, 4, 3], of_k=[0, 0, 2, 3], two=[2], times=[1, 1, 2, 1, 1], joined=[0, 4, -1, 3])
+    network = near(graph(shared, "float[N, 5, 6] x", w=drawn(6, 12), u=drawn(6, 6), half=np.float32(0.5), **shapes), [drawn(4, 5, 6)], 0.02)
+    assert kinds(network).count("concat") == 0 and "multiply" not in kinds(network), kinds(network)
+    assert next(op for op in network.ops if op.kind == "matmul").shape[1:] == (2, 10, 5)
+    network = near(graph("a = Relu(x) y = Expand(a, p)", "float[N, 1, 6] x", p=[1, 3, 6]), [drawn(4, 1, 6)], 0.01)
+    assert kinds(network) == ["function", "concat", "concat"]
+
+
 @test("docs/networks.md shows what runs")
 def _():
     program, _ = page_program("networks.md", "classifier.py")
