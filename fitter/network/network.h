@@ -43,6 +43,7 @@ struct network_node {
         pwl_network_convolution convolution;
         pwl_network_max_pool max_pool;
         pwl_network_loop loop;
+        pwl_network_append append;
     } of;
     void *arrays[NODE_ARRAYS];      /* what `of` points to, malloc'd */
     size_t bytes;                   /* of these */

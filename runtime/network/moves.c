@@ -192,10 +192,54 @@ int pwl_network_fits_concat(const pwl_network_step *step)
            pwl_network_same_axes(a, axis + 1, y, axis + 1, a->axes - axis - 1);
 }
 
-pwl_status pwl_network_check_move(const pwl_network_step *step)
+/* A cache that is the output's own array is there already. */
+void pwl_network_run_append(const pwl_network_step *step)
+{
+    const size_t axis = ((const pwl_network_append *)step->node->of)->axis, bytes = pwl_network_bytes_of(step->out);
+    const pwl_network_shape *const x = &step->x_shape[0], *const y = &step->y_shape;
+    const size_t outer = pwl_network_places(x, 0, axis), inner = pwl_network_places(x, axis + 1, x->axes);
+    size_t i, k;
+    if (step->y != step->x[1])
+        pwl_network_copy(step->y, 0, step->x[1], 0, 1, pwl_network_all(y), bytes);
+    for (i = 0; i < outer; i++)
+        for (k = 0; k < x->at[axis]; k++) {
+            const size_t place = (size_t)pwl_element_of((pwl_type)step->in[2]->type, step->x[2], k);
+            pwl_network_copy(step->y, (i * y->at[axis] + place) * inner, step->x[0], (i * x->at[axis] + k) * inner, 1,
+                             inner, bytes);
+        }
+}
+
+int pwl_network_fits_append(const pwl_network_step *step)
+{
+    const size_t axis = ((const pwl_network_append *)step->node->of)->axis;
+    const pwl_network_shape *const x = &step->x_shape[0], *const y = &step->y_shape;
+    const pwl_network_shape *const cache = &step->x_shape[1], *const numbers = &step->x_shape[2];
+    return axis < y->axes && x->axes == y->axes && cache->axes == y->axes && numbers->axes == 1 &&
+           numbers->at[0] == x->at[axis] && pwl_network_same_axes(cache, 0, y, 0, y->axes) &&
+           pwl_network_same_axes(x, 0, y, 0, axis) &&
+           pwl_network_same_axes(x, axis + 1, y, axis + 1, y->axes - axis - 1);
+}
+
+int pwl_network_in_place_append(const pwl_network_step *step, int k)
+{
+    (void)step;
+    return k == 1;
+}
+
+int pwl_network_has_places(const pwl_network_step *step, const void *numbers)
+{
+    const size_t axis = ((const pwl_network_append *)step->node->of)->axis, count = step->x_shape[0].at[axis];
+    size_t k;
+    for (k = 0; k < count; k++)
+        if ((uint64_t)pwl_element_of((pwl_type)step->in[2]->type, numbers, k) >= step->y_shape.at[axis])
+            return 0;
+    return 1;
+}
+
+static pwl_status check_moved(const pwl_network_step *step, int count)
 {
     int k;
-    for (k = 0; k < step->node->reads; k++)
+    for (k = 0; k < count; k++)
         if (step->in[k]->type != step->out->type)
             return PWL_ERR_FIELD;
         else if (step->in[k]->zero_point != step->out->zero_point)
@@ -203,4 +247,14 @@ pwl_status pwl_network_check_move(const pwl_network_step *step)
         else if (step->in[k]->qmin != step->out->qmin || step->in[k]->qmax != step->out->qmax)
             return PWL_ERR_RANGE_Y;
     return PWL_OK;
+}
+
+pwl_status pwl_network_check_move(const pwl_network_step *step)
+{
+    return check_moved(step, step->node->reads);
+}
+
+pwl_status pwl_network_check_append(const pwl_network_step *step)
+{
+    return step->in[2]->qmin < 0 ? PWL_ERR_CODE : check_moved(step, 2);
 }

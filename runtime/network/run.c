@@ -98,6 +98,41 @@ static pwl_status check_sizes(const pwl_network *network, const uint32_t *sizes)
     return pwl_network_fits(network, sizes) ? PWL_OK : PWL_ERR_SHAPE;
 }
 
+/* The first output of that edge, or -1. */
+static int output_of(const pwl_network *network, uint16_t edge)
+{
+    int k;
+    for (k = 0; k < network->outputs; k++)
+        if (network->output[k] == edge)
+            return k;
+    return -1;
+}
+
+static const void *input_of(const pwl_network *network, const pwl_network_call *call, uint16_t edge)
+{
+    int k;
+    for (k = 0; k < network->inputs; k++)
+        if (network->input[k] == edge)
+            return call->inputs[k];
+    return NULL;
+}
+
+/* Whether every cache has the places that are asked of it. */
+static int caches_suffice(const pwl_network *network, const pwl_network_call *call)
+{
+    pwl_network_step step;
+    size_t k;
+    for (k = 0; k < network->node_count; k++) {
+        const pwl_network_node *const node = &network->nodes[k];
+        if (node->kind != PWL_NETWORK_APPEND)
+            continue;
+        pwl_network_step_at(network, node, call->sizes, &step);
+        if (!pwl_network_has_places(&step, input_of(network, call, node->inputs[2])))
+            return 0;
+    }
+    return 1;
+}
+
 static pwl_status check_call(const pwl_network *network, const pwl_network_call *call)
 {
     pwl_status status;
@@ -123,26 +158,7 @@ static pwl_status check_call(const pwl_network *network, const pwl_network_call 
         if (!codes_are(&network->edges[network->input[k]], call->inputs[k],
                        (size_t)pwl_network_count(network, network->input[k], call->sizes)))
             return PWL_ERR_CODE;
-    return PWL_OK;
-}
-
-/* The first output of that edge, or -1. */
-static int output_of(const pwl_network *network, uint16_t edge)
-{
-    int k;
-    for (k = 0; k < network->outputs; k++)
-        if (network->output[k] == edge)
-            return k;
-    return -1;
-}
-
-static const void *input_of(const pwl_network *network, const pwl_network_call *call, uint16_t edge)
-{
-    int k;
-    for (k = 0; k < network->inputs; k++)
-        if (network->input[k] == edge)
-            return call->inputs[k];
-    return NULL;
+    return caches_suffice(network, call) ? PWL_OK : PWL_ERR_CODE;
 }
 
 /* Where what a node writes lies. */

@@ -80,6 +80,10 @@ int pwl_network_fits(const pwl_network *network, const uint32_t *sizes);
 /* A run whose call has been checked. */
 void pwl_network_run_nodes(const pwl_network *network, const pwl_network_call *call);
 
+/* moves.c */
+/* Whether the cache has each place that an append's third edge numbers: an array of the network's input. */
+int pwl_network_has_places(const pwl_network_step *step, const void *numbers);
+
 /* products.c */
 enum { PWL_NETWORK_TILE = PWL_NETWORK_ROWS * PWL_NETWORK_COLUMNS };
 

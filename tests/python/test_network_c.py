@@ -72,6 +72,13 @@ def _():
         check(networks.drawn(seed), f"seed {seed}")
 
 
+@test("edges of scales as pwlc writes them")
+def _():
+    for scale in (7.281306898221374e-05, 1e-9, 3.0, 1.5e17, 0.1, 2.0 ** -40):
+        maker = networks.Maker(rng, {"batch": 2})
+        check(maker.network([maker.reshape(maker.input(pwl.Type(8, True, scale), ("batch", 3)), (3, "batch"))]), str(scale))
+
+
 @test("convolutions, pools and loops give numpy's codes")
 def _():
     for seed in range(10):
@@ -97,6 +104,18 @@ def _():
         maker.network([maker.product(maker.input(pwl.Type(8, True, scale), ("batch", 3)), 2, networks.S16)]).save(FOLDER / "s.json")
         result = pwlc("show", FOLDER / "s.json")
         assert result.returncode == 0, result.stderr
+
+
+@test("decoders give numpy's codes, of any tokens and places, masked or not")
+def _():
+    for seed, of in enumerate(({}, {"heads": 8}, {"kept": 4, "masked": True}, {"places": 10}, {"kept": 1, "width": 24})):
+        network = networks.decoder(seed, **of)
+        for _ in range(4):
+            sizes = {name: int(rng.integers(1, longest + 1)) for name, longest in network.sizes.items()}
+            codes = networks.inputs_of(network, rng, sizes)
+            codes[1] %= sizes.get("places", 10)
+            for name, wanted, got in zip(network.outputs, outputs_of(network, codes), evaluated(network, codes)):
+                equal(got, wanted, f"{of} at {sizes}, {name}")
 
 
 @test("sums beyond 32 bits, and codes that no vector of 16 bits holds, give numpy's codes")
@@ -152,6 +171,57 @@ def _():
         for wanted in outputs_of(network, codes):
             equal(np.frombuffer(found[:wanted.nbytes], wanted.dtype).reshape(wanted.shape), wanted, name)
             found = found[wanted.nbytes:]
+
+
+@test("C decodes token by token, in caches that it changes in place, to the codes of a run over all tokens")
+def _():
+    network = networks.decoder(3)
+    capacity, batch = 10, 2
+    ids = rng.integers(0, 20, (batch, capacity)).astype(np.int32)
+    caches = [np.full(networks.sizes_of(network.edges[name].shape, {"batch": batch, "places": capacity}), 9, np.int8) for name in
+              network.inputs[2:]]
+    wanted = np.zeros((batch, capacity, 16), np.int16)
+    given = caches
+    for at in range(0, capacity, 2):
+        made = network(ids[:, at:at + 2], np.arange(at, at + 2, dtype=np.int32), *given)
+        wanted[:, at:at + 2], given = made[0], made[1:]
+    arrays = "".join(f"static int8_t cache_{k}[] = {{{', '.join(map(str, cache.ravel()))}}};\n" for k, cache in enumerate(caches))
+    path = emitted(network, "decoder", f"""#include <stdio.h>
+static const int32_t ids[2][10] = {{{{{', '.join(map(str, ids[0]))}}}, {{{', '.join(map(str, ids[1]))}}}}};
+{arrays}static int64_t memory[4096];
+static int16_t y[2 * 16];
+int main(void)
+{{
+    int32_t at;
+    for (at = 0; at <= 10; at++) {{
+        const uint32_t sizes[] = {{2, 1, 10}};
+        const int32_t now[2] = {{ids[0][at % 10], ids[1][at % 10]}};
+        const void *inputs[] = {{now, &at, cache_0, cache_1}};
+        void *outputs[] = {{y, cache_0, cache_1}};
+        const pwl_network_call call = {{sizes, inputs, outputs, memory, sizeof memory, 0}};
+        const pwl_status status = pwl_network_run(&pwl_decoder, &call);
+        if (status != (at < 10 ? PWL_OK : PWL_ERR_CODE))
+            return 1 + at;
+        if (status == PWL_OK)
+            fwrite(y, sizeof y, 1, stdout);
+    }}
+    {{
+        const uint32_t sizes[] = {{2, 1, 3}};
+        const int32_t now[2] = {{0, 0}}, beyond = 3;
+        const void *inputs[] = {{now, &beyond, cache_0, cache_1}};
+        void *outputs[] = {{y, cache_0, cache_1}};
+        const pwl_network_call call = {{sizes, inputs, outputs, memory, sizeof memory, 0}};
+        return pwl_network_check(&pwl_decoder, 0) == PWL_OK && pwl_network_run(&pwl_decoder, &call) == PWL_ERR_CODE ? 0 : 99;
+    }}
+}}
+""")
+    subprocess.run([*COMPILER, path, LIBRARY, "-o", FOLDER / "decoder"], check=True)
+    found = subprocess.run([FOLDER / "decoder"], check=True, capture_output=True).stdout
+    equal(np.frombuffer(found, np.int16).reshape(capacity, batch, 16).swapaxes(0, 1), wanted, "codes")
+
+
+def instructions(path):
+    return subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
 
 
 FLOATS = {"ss", "sd", "ps", "pd"}  # how instructions of x86 on floats end
@@ -246,7 +316,7 @@ def replaced(value, path, new):
 @test("every field of a value that it cannot have is refused by both")
 def _():
     count = 0
-    for network in (networks.drawn(3, 8), networks.gru(hidden=4), networks.vision(1)):
+    for network in (networks.drawn(3, 8), networks.gru(hidden=4), networks.vision(1), networks.decoder(masked=True)):
         document, arrays = document_of(network)
         for path in places(document):
             if path and path[-1] in ("scale", "zero_point", "name") or "body" in path[:-4]:
@@ -324,6 +394,26 @@ def _():
     arrays["0.weights"] = np.full((4, 1 << 10), 127, np.int8)
     document["edges"][0]["shape"] = ["batch", 1 << 10]
     refused_by_both(document, arrays, "a sum of 48 bits", "bits")
+
+
+@test("a cache that is read elsewhere, or whose places no input numbers, is refused by both")
+def _():
+    network = networks.decoder(places=10)
+    document, arrays = document_of(network)
+    at = next(k for k, node in enumerate(document["nodes"]) if node["kind"] == "append")
+    cache, numbers = document["nodes"][at]["inputs"][1:]
+    more = {"kind": "reshape", "name": "", "inputs": [cache], "output": "more"}
+    edge = {**next(edge for edge in document["edges"] if edge["name"] == cache), "name": "more"}
+    refused_by_both({**document, "nodes": [*document["nodes"], more], "edges": [*document["edges"], edge]}, arrays, "read by another", f"nodes[{at}]")
+    refused_by_both({**document, "outputs": [*document["outputs"], cache]}, arrays, "an output", f"nodes[{at}]")
+    moved = {"kind": "reshape", "name": "", "inputs": [numbers], "output": "moved"}
+    edge = {**next(edge for edge in document["edges"] if edge["name"] == numbers), "name": "moved"}
+    nodes = replaced(document["nodes"][at], ("inputs",), [document["nodes"][at]["inputs"][0], cache, "moved"])
+    nodes = [*document["nodes"][:at], moved, nodes, *document["nodes"][at + 1:]]
+    changed = {**document, "nodes": nodes, "edges": [*document["edges"], edge]}
+    with_numbers = {name if not name[0].isdigit() or int(name.split(".")[0]) < at else f"{int(name.split('.')[0]) + 1}.{name.split('.', 1)[1]}": array
+                    for name, array in arrays.items()}
+    refused_by_both(changed, with_numbers, "numbers that are computed", f"nodes[{at + 1}]")
 
 
 @test("runs refuse shapes, sizes and codes that are not the network's, and say what would be right")

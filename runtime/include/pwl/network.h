@@ -67,7 +67,8 @@ typedef enum pwl_network_kind {
     PWL_NETWORK_CONCAT = 10,
     PWL_NETWORK_CONVOLUTION = 11,
     PWL_NETWORK_MAX_POOL = 12,
-    PWL_NETWORK_LOOP = 13
+    PWL_NETWORK_LOOP = 13,
+    PWL_NETWORK_APPEND = 14
 } pwl_network_kind;
 
 typedef struct pwl_network_node {
@@ -131,7 +132,7 @@ typedef enum pwl_network_of {
 typedef struct pwl_network_operator {
     const void *of;
     uint8_t type;      /* pwl_network_of */
-    uint8_t is_causal; /* 0; of softmax 0 or 1 */
+    uint8_t is_causal; /* 0; of softmax 1: row r sees places 0 to r, 2: to the number at r of the last edge read */
 } pwl_network_operator;
 
 typedef struct pwl_network_transpose {
@@ -168,8 +169,14 @@ typedef struct pwl_network_max_pool {
     pwl_network_window window[2]; /* of dilation 1 */
 } pwl_network_max_pool;
 
+/* Reads x, a cache, and an input of the network that numbers, for each place of x along `axis`, the place of the cache
+ * that it takes. No other node reads the cache. */
+typedef struct pwl_network_append {
+    uint8_t axis;
+} pwl_network_append;
+
 /* The body has the sizes of the network around it. It reads a place of each input, then states; it gives a place of the
- * output, then the next states. It holds no loop. */
+ * output, then the next states. It holds no loop and no append. */
 typedef struct pwl_network_loop {
     const struct pwl_network *body;
     uint8_t axis;
@@ -244,7 +251,8 @@ typedef struct pwl_network_way {
 } pwl_network_way;
 
 /* What a run reads and writes. Arrays are those of the network's inputs and outputs in their order, of the types and
- * shapes of their edges at these sizes; none overlaps another or the memory. */
+ * shapes of their edges at these sizes; none overlaps another or the memory, but for what an append gives: that may be
+ * the array of the cache that it reads, which then changes in place. */
 typedef struct pwl_network_call {
     const uint32_t *sizes; /* of each size of the network */
     const void *const *inputs;
@@ -258,7 +266,7 @@ typedef struct pwl_network_call {
  * The outputs of the inputs. The network has passed pwl_network_check(). Nothing is written where PWL_ERR_NULL,
  * PWL_ERR_SIZE (a size outside 1 to its longest), PWL_ERR_SHAPE (a node's shapes do not fit at these sizes; the check
  * knows the longest alone), PWL_ERR_MEMORY (too little, or not aligned) or PWL_ERR_CODE (an input that is no code of
- * its edge) is returned.
+ * its edge, or numbers a place that a cache does not have) is returned.
  */
 PWL_API PWL_NODISCARD pwl_status pwl_network_run(const pwl_network *network, const pwl_network_call *call);
 

@@ -29,6 +29,7 @@ typedef union node_of {
     pwl_network_convolution convolution;
     pwl_network_max_pool max_pool;
     pwl_network_loop loop;
+    pwl_network_append append;
 } node_of;
 
 /* A network never changes once it is made. */
@@ -295,6 +296,13 @@ static int read_concat(const reader *from)
     return 0;
 }
 
+/* Own: axis. */
+static int read_append(const reader *from)
+{
+    from->of->append.axis = (uint8_t)from->own[0];
+    return 0;
+}
+
 /* Own: axis, reverse. */
 static int read_loop(const reader *from)
 {
@@ -315,6 +323,7 @@ static int (*const readers[])(const reader *from) = {
     [PWL_NETWORK_TRANSPOSE] = read_transpose, [PWL_NETWORK_SLICE] = read_slice,
     [PWL_NETWORK_CONCAT] = read_concat,       [PWL_NETWORK_CONVOLUTION] = read_convolution,
     [PWL_NETWORK_MAX_POOL] = read_max_pool,   [PWL_NETWORK_LOOP] = read_loop,
+    [PWL_NETWORK_APPEND] = read_append,
 };
 
 /* A node's head: kind, output, how many inputs there are, these. */

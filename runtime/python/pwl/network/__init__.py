@@ -10,11 +10,13 @@
 
 docs/networks.md has the nodes' formulas, the file, and what a check proves.
 """
+from . import llama
+from .decoding import Decoding
 from .floats import FloatNetwork, Input, Op, without_scales
 from .graph import Network, load
 from .kinds import Edge, Node
 from .quantise import Ranges, Widths, cheapest, quantise
 from .report import Loss, Report, relative_loss
 
-__all__ = ["Edge", "FloatNetwork", "Input", "Loss", "Network", "Node", "Op", "Ranges", "Report", "Widths", "cheapest", "load", "quantise",
+__all__ = ["Decoding", "Edge", "FloatNetwork", "Input", "Loss", "Network", "Node", "Op", "Ranges", "Report", "Widths", "cheapest", "llama", "load", "quantise",
            "relative_loss", "without_scales"]

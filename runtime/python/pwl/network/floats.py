@@ -24,9 +24,10 @@ class Op:
     """One operation.
 
     kind       gather, constant, linear, convolution, matmul, add, multiply, scale, function, softmax, layernorm, rmsnorm, l2norm,
-               mean, max_pool, reshape, transpose, slice, concat, loop
+               mean, max_pool, reshape, transpose, slice, concat, expand, loop
     shape      of its result
-    fields     numbers and lists: axis of a mean and a concat; transposed and factor of a matmul; factor of a scale; causal of a softmax; eps of norms;
+    fields     numbers and lists: axis of a mean and a concat; axis of one place and times of an expand; fraction bits of a
+               constant of 16 bits, where they are fixed; transposed and factor of a matmul; factor of a scale; causal of a softmax; eps of norms;
                order of a transpose; axis, start, stop, step, keep of a slice; stride, padding, dilation, groups of a convolution;
                kernel, stride, padding of a max_pool; axis and reverse of a loop
     arrays     weights and bias of a linear and of a convolution; table of a gather; values of a constant; gamma and beta of norms
@@ -148,6 +149,8 @@ def evaluated(op: Op, x: Sequence[Array], sizes: Mapping[str, int], replaced: Op
         return np.asarray(x[0] + x[1])
     if kind == "multiply":  # and with four inputs the sum of two products
         return np.asarray(x[0] * x[1] if len(x) == 2 else x[0] * x[1] + x[2] * x[3])
+    if kind == "expand":
+        return np.repeat(x[0], op.fields["times"], op.fields["axis"])
     if kind == "concat":
         return np.concatenate(x, op.fields["axis"])
     if kind == "scale":

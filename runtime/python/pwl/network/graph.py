@@ -20,7 +20,8 @@ from ..table import Table
 from ..weighted import WeighOperator
 from .arrays import pack, unpack
 from .compiled import compiled, ran
-from .floats import FloatNetwork
+from .decoding import decoder_parts
+from .floats import FloatNetwork, Op
 from .kinds import KINDS, Edge, Node, Operator, Sides, sizes_of
 from .report import Report, report
 
@@ -121,7 +122,8 @@ class Network:
         if self._edge(node.output, "output").name in known:
             raise Error(f"writes {node.output}, which is written already")
         if not kind.inputs <= len(node.inputs) <= kind.inputs + kind.optional:
-            raise Error(f"reads {len(node.inputs)} edges, must be {kind.inputs}" + (" or one more" if kind.optional else ""))
+            raise Error(f"reads {len(node.inputs)} edges, must be {kind.inputs}"
+                        + (f" to {kind.inputs + kind.optional}" if kind.optional else ""))
         if set(node.fields) != set(kind.fields) or set(node.arrays) != set(kind.arrays):
             raise Error(f"has {', '.join([*node.fields, *node.arrays])}; must have {', '.join([*kind.fields, *kind.arrays])}")
         for name, dtype in kind.arrays.items():
@@ -135,6 +137,17 @@ class Network:
         if kind.moves and sides.inputs[0].type != sides.output.type:
             raise Error(f"moves codes of {sides.inputs[0].type} to an edge of {sides.output.type}")
         kind.check(node, sides, self.sizes)
+        if node.kind == "append":
+            self._check_cache(node)
+
+    def _check_cache(self, node: Node) -> None:
+        cache, numbers = node.inputs[1:]
+        if self.is_body:
+            raise Error("is in the body of a loop")
+        if sum(one.inputs.count(cache) for one in self.nodes) > 1 or cache in self.outputs:
+            raise Error(f"its cache {cache} is read elsewhere too")
+        if numbers not in self.inputs:
+            raise Error(f"{numbers}, which numbers places, must be an input")
 
     def _sizes(self, codes: Mapping[str, Array]) -> dict[str, int]:
         """What the inputs' shapes say of sizes."""
@@ -152,9 +165,9 @@ class Network:
                     raise Error(f"{name}: {size} is {given}, must be from 1 to {self.sizes[size]}, for which this network was made")
         return found
 
-    def __call__(self, *inputs: Any, by: str = "libpwl") -> Any:
+    def __call__(self, *inputs: Any, by: str = "libpwl", seen: Optional[Callable[[Edge, Array], None]] = None) -> Any:
         """The output codes of input codes: an array, or a tuple of them. By libpwl, or by "numpy", which is slow, and the
-        reference: the same codes."""
+        reference: the same codes. With `seen` by numpy, which shows it each edge."""
         if by not in ("libpwl", "numpy"):
             raise Error(f"by: {shown(by)}, must be libpwl or numpy")
         if len(inputs) != len(self.inputs):
@@ -165,18 +178,55 @@ class Network:
             if array.size and not side.qmin <= array.min() <= array.max() <= side.qmax:
                 raise Error(f"{name}: codes from {array.min()} to {array.max()}, must be from {side.qmin} to {side.qmax}")
         sizes, arrays = self._sizes(codes), [codes[name] for name in self.inputs]
-        if by == "libpwl":
+        self._check_places(codes, sizes)
+        if by == "libpwl" and seen is None:
             self._compiled = self._compiled or compiled(self)
             results = tuple(ran(self, self._compiled, arrays, sizes))
         else:
-            results = tuple(self.run(arrays, sizes))
+            results = tuple(self.run(arrays, sizes, seen))
         return results[0] if len(results) == 1 else results
+
+    def _check_places(self, codes: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
+        """That caches have the places that inputs number."""
+        for node in self.nodes:
+            if node.kind == "append":
+                places = sizes_of(self.edges[node.inputs[1]].shape, sizes)[node.fields["axis"]]
+                number = int(codes[node.inputs[2]].max())
+                if number >= places:
+                    raise Error(f"{node.inputs[2]}: place {number}, must be below {places}, the places of {node.inputs[1]}")
+
+    def nearest(self, name: str, x: Any) -> Any:
+        """The codes of an edge that are nearest to real numbers; indices and masks of integers as they are."""
+        side = self.edges[name].type
+        return x if side.scale == 1 and np.asarray(x).dtype.kind in "biu" else side.quantize(x)
+
+    def decoder(self) -> Network:
+        """The network that takes a few tokens and what is kept of those before, for causal networks over whole sequences: it has
+        the same bits. It reads the places of its tokens and a cache for the keys and one for the values of each attention, and
+        gives these caches with the tokens' own; pwl.network.Decoding keeps them. Its capacity is the longest sequence of this
+        network."""
+        parts = decoder_parts(self)
+        return Network(parts.sizes, parts.edges, parts.inputs, parts.outputs, parts.nodes, real=self.real_network)
+
+    def kept(self, *inputs: Any) -> dict[str, Array]:
+        """Of a network with caches: the codes of each for tokens, as the network of real numbers has them, which the one that this
+        decoder was made of was made from."""
+        if self.real_network is None:
+            raise Error("a decoder from a file: what it keeps of tokens in real numbers is told by the one that was made of a model")
+        found: dict[str, Array] = {}
+        names = {node.inputs[0]: node.inputs[1] for node in self.nodes if node.kind == "append"}
+
+        def see(op: Op, x: Sequence[Array], y: Array) -> Array:
+            if op.output in names:
+                found[names[op.output]] = self.edges[op.output].type.quantize(y)
+            return y
+
+        self.real_network(*inputs, replaced=see)
+        return found
 
     def real(self, *inputs: Any) -> Any:
         """Real numbers of real numbers, in float32, by way of the nearest codes; indices and masks are integers as they are."""
-        sides = [self.edges[name].type for name in self.inputs]
-        codes = [x if side.scale == 1 and np.asarray(x).dtype.kind in "biu" else side.quantize(x)
-                 for side, x in zip(sides, inputs)]
+        codes = [self.nearest(name, x) for name, x in zip(self.inputs, inputs)]
         results = self(*codes, *inputs[len(codes):])
         reals = tuple(self.edges[name].type.dequantize(array)
                       for name, array in zip(self.outputs, results if isinstance(results, tuple) else (results,)))
