@@ -62,11 +62,15 @@ class Network:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_compiled": None}
 
-    def run(self, inputs: Sequence[Array], sizes: Mapping[str, int]) -> list[Array]:
+    def run(self, inputs: Sequence[Array], sizes: Mapping[str, int],
+            seen: Optional[Callable[[Edge, Array], None]] = None) -> list[Array]:
         """The outputs of inputs that are known to fit, by numpy."""
         codes = dict(zip(self.inputs, inputs))
         for k, node in enumerate(self.nodes):
-            codes[node.output] = KINDS[node.kind].run(node, self.sides(node), [codes[name] for name in node.inputs], sizes)
+            array = KINDS[node.kind].run(node, self.sides(node), [codes[name] for name in node.inputs], sizes)
+            if seen is not None:
+                seen(self.edges[node.output], array)
+            codes[node.output] = array
             for name in set(node.inputs):  # what nothing reads any more is let go
                 if self._last[name] == k and name not in self.outputs:
                     del codes[name]
