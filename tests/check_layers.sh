@@ -21,6 +21,7 @@ runtime/python/core     : runtime/include/pwl kernels/include/pwl
 kernels/arch            : runtime/include/pwl kernels/include/pwl
 kernels/map             : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/rows            : runtime/include/pwl kernels/include/pwl kernels/arch
+kernels/network         : runtime/include/pwl kernels/include/pwl kernels/arch kernels/map kernels/rows
 kernels/blocks          : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/gemm            : runtime/include/pwl kernels/include/pwl kernels/arch kernels/map kernels/blocks
 kernels/blocks/x86      : runtime/include/pwl kernels/include/pwl kernels/arch kernels/blocks

@@ -95,10 +95,8 @@ static void mean_piece(const pwl_network_step *step, size_t outer, size_t places
             sums[i] += codes[i];
     }
     which = mean->factors.count > 1 && taken > 1 ? taken - 1 : 0;
-    for (i = 0; i < count; i++) {
-        const int n = mean->factors.shift[which];
-        sums[i] = (sums[i] * mean->factors.factor[which] + ((int64_t)1 << (n - 1))) >> n;
-    }
+    for (i = 0; i < count; i++)
+        sums[i] = pwl_network_shr(sums[i] * mean->factors.factor[which], mean->factors.shift[which]);
     pwl_network_store(step->out, step->y, outer * inner + from, count, sums);
 }
 

@@ -124,19 +124,12 @@ int pwl_network_fits_transpose(const pwl_network_step *step)
     return 1;
 }
 
-/* Counted from the end where it is negative, and cut to the axis. */
-static size_t place_of(int64_t place, size_t length)
-{
-    const int64_t from_start = place < 0 ? place + (int64_t)length : place;
-    return (size_t)pwl_sat(from_start, 0, (int64_t)length);
-}
-
 void pwl_network_run_slice(const pwl_network_step *step)
 {
     const pwl_network_slice *const slice = step->node->of;
     const pwl_network_shape *const x = &step->x_shape[0];
     const size_t places = x->at[slice->axis], inner = pwl_network_places(x, slice->axis + (size_t)1, x->axes);
-    const size_t outer = pwl_network_places(x, 0, slice->axis), start = place_of(slice->start, places);
+    const size_t outer = pwl_network_places(x, 0, slice->axis), start = pwl_network_place_of(slice->start, places);
     const size_t count = slice->keep ? step->y_shape.at[slice->axis] : 1;
     size_t i, k, at = 0;
     for (i = 0; i < outer; i++)
@@ -155,8 +148,8 @@ int pwl_network_fits_slice(const pwl_network_step *step)
         !pwl_network_same_axes(x, slice->axis + (size_t)1, y, slice->axis + (size_t)slice->keep,
                                x->axes - slice->axis - 1))
         return 0;
-    start = place_of(slice->start, x->at[slice->axis]);
-    stop = slice->keep ? place_of(slice->stop, x->at[slice->axis]) : x->at[slice->axis];
+    start = pwl_network_place_of(slice->start, x->at[slice->axis]);
+    stop = slice->keep ? pwl_network_place_of(slice->stop, x->at[slice->axis]) : x->at[slice->axis];
     if (start >= stop)
         return 0;
     if (!slice->keep)

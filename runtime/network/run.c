@@ -89,7 +89,7 @@ int pwl_network_fits(const pwl_network *network, const uint32_t *sizes)
     return 1;
 }
 
-static pwl_status check_sizes(const pwl_network *network, const uint32_t *sizes)
+pwl_status pwl_network_check_sizes(const pwl_network *network, const uint32_t *sizes)
 {
     size_t k;
     for (k = 0; k < network->sizes; k++)
@@ -146,7 +146,7 @@ static pwl_status check_call(const pwl_network *network, const pwl_network_call 
     for (k = 0; k < network->outputs; k++)
         if (!call->outputs[k])
             return PWL_ERR_NULL;
-    status = check_sizes(network, call->sizes);
+    status = pwl_network_check_sizes(network, call->sizes);
     if (status != PWL_OK)
         return status;
     wanted = pwl_network_size(network, call->sizes);

@@ -1,24 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes of edges at certain sizes. What is counted fits 31 bits, as the check proves of the longest sizes. */
+/* Shapes of edges at certain sizes. */
 #include "step.h"
-
-static size_t axis_at(const pwl_network_axis *axis, const uint32_t *sizes)
-{
-    size_t places = axis->times;
-    int k;
-    for (k = 0; k < PWL_NETWORK_FACTORS; k++)
-        if (axis->sizes[k])
-            places *= sizes[axis->sizes[k] - 1];
-    return places;
-}
-
-void pwl_network_shape_at(const pwl_network_edge *edge, const uint32_t *sizes, pwl_network_shape *shape)
-{
-    size_t k;
-    shape->axes = edge->axes;
-    for (k = 0; k < edge->axes; k++)
-        shape->at[k] = axis_at(&edge->shape[k], sizes);
-}
 
 void pwl_network_step_at(const pwl_network *network, const pwl_network_node *node, const uint32_t *sizes,
                          pwl_network_step *step)
@@ -34,14 +16,6 @@ void pwl_network_step_at(const pwl_network *network, const pwl_network_node *nod
     step->out = &network->edges[node->output];
     pwl_network_shape_at(step->out, sizes, &step->y_shape);
     pwl_network_shape_at(step->out, network->longest, &step->y_longest);
-}
-
-size_t pwl_network_places(const pwl_network_shape *shape, size_t from, size_t to)
-{
-    size_t places = 1;
-    for (; from < to; from++)
-        places *= shape->at[from];
-    return places;
 }
 
 size_t pwl_network_all(const pwl_network_shape *shape)
@@ -79,14 +53,6 @@ int pwl_network_broadcasts(const pwl_network_step *step)
             return 0;
     }
     return 1;
-}
-
-size_t pwl_network_stride(const pwl_network_shape *x, const pwl_network_shape *y, size_t axis)
-{
-    const size_t missing = y->axes - x->axes;
-    if (axis < missing || x->at[axis - missing] == 1)
-        return 0;
-    return pwl_network_places(x, axis - missing + 1, x->axes);
 }
 
 void pwl_network_next(const pwl_network_step *step, size_t axes, size_t *place, size_t *at)

@@ -9,11 +9,6 @@
 #include "../within.h"
 #include "sum_ways.h"
 
-/* An edge's axes as numbers. */
-typedef struct pwl_network_shape {
-    size_t axes, at[PWL_NETWORK_AXES];
-} pwl_network_shape;
-
 typedef struct pwl_network_step {
     const pwl_network *network;
     const uint32_t *sizes;
@@ -48,10 +43,6 @@ const pwl_network_kind_row *pwl_network_kind_of(const pwl_network_node *node);
 /* Fills all of a step that does not belong to a run. */
 void pwl_network_step_at(const pwl_network *network, const pwl_network_node *node, const uint32_t *sizes,
                          pwl_network_step *step);
-void pwl_network_shape_at(const pwl_network_edge *edge, const uint32_t *sizes, pwl_network_shape *shape);
-
-/* The product of axes [from, to). */
-size_t pwl_network_places(const pwl_network_shape *shape, size_t from, size_t to);
 size_t pwl_network_all(const pwl_network_shape *shape);
 
 /* Whether axes [from, from + count) of a are those of b from another on. */
@@ -60,10 +51,6 @@ int pwl_network_same_axes(const pwl_network_shape *a, size_t from, const pwl_net
 /* Shapes broadcast as numpy's do: aligned at their ends, and an axis of one place serves for all. Whether the inputs'
  * are then the output's. */
 int pwl_network_broadcasts(const pwl_network_step *step);
-
-/* Elements from one place of an axis of the output to the next, of an input: 0 where it has one place alone, or none.
- */
-size_t pwl_network_stride(const pwl_network_shape *x, const pwl_network_shape *y, size_t axis);
 
 /* To the next place of the output's first `axes` axes, and where each input then is. */
 void pwl_network_next(const pwl_network_step *step, size_t axes, size_t *place, size_t *at);

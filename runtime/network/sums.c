@@ -137,9 +137,8 @@ void pwl_network_round(const pwl_network_edge *edge, void *array, size_t at, con
         piece = count - from < PWL_NETWORK_PIECE ? count - from : PWL_NETWORK_PIECE;
         for (k = 0; k < piece; k++) {
             const size_t i = from + k;
-            const int n = by->shift[by->each * i];
             const int64_t v = (sums[i] + (by->bias ? by->bias[by->bias_each * i] : 0)) * by->factor[by->each * i];
-            values[k] = (v + ((int64_t)1 << (n - 1))) >> n;
+            values[k] = pwl_network_shr(v, by->shift[by->each * i]);
         }
         pwl_network_store(edge, array, at + from, piece, values);
     }

@@ -270,6 +270,60 @@ typedef struct pwl_network_call {
  */
 PWL_API PWL_NODISCARD pwl_status pwl_network_run(const pwl_network *network, const pwl_network_call *call);
 
+/* What pwl_network_run() says of sizes: PWL_OK, PWL_ERR_SIZE or PWL_ERR_SHAPE. */
+PWL_API PWL_NODISCARD pwl_status pwl_network_check_sizes(const pwl_network *network, const uint32_t *sizes);
+
+/* What follows is the arithmetic of edges and of one code, for those who run networks elsewhere. */
+
+/* An edge's axes as numbers. What is counted fits 31 bits, as the check proves of the longest sizes. */
+typedef struct pwl_network_shape {
+    size_t axes, at[PWL_NETWORK_AXES];
+} pwl_network_shape;
+
+PWL_FN void pwl_network_shape_at(const pwl_network_edge *edge, const uint32_t *sizes, pwl_network_shape *shape)
+{
+    size_t axis, k;
+    shape->axes = edge->axes;
+    for (axis = 0; axis < edge->axes; axis++) {
+        shape->at[axis] = edge->shape[axis].times;
+        for (k = 0; k < PWL_NETWORK_FACTORS; k++)
+            if (edge->shape[axis].sizes[k])
+                shape->at[axis] *= sizes[edge->shape[axis].sizes[k] - 1];
+    }
+}
+
+/* The product of axes [from, to). */
+PWL_FN size_t pwl_network_places(const pwl_network_shape *shape, size_t from, size_t to)
+{
+    size_t places = 1;
+    for (; from < to; from++)
+        places *= shape->at[from];
+    return places;
+}
+
+/* Elements from one place of an axis of y to the next, of an x that is broadcast to it: 0 where x has one place alone,
+ * or none. */
+PWL_FN size_t pwl_network_stride(const pwl_network_shape *x, const pwl_network_shape *y, size_t axis)
+{
+    const size_t missing = y->axes - x->axes;
+    if (axis < missing || x->at[axis - missing] == 1)
+        return 0;
+    return pwl_network_places(x, axis - missing + 1, x->axes);
+}
+
+/* A place of a slice: counted from the end where it is negative, and cut to the axis. */
+PWL_FN size_t pwl_network_place_of(int64_t place, size_t length)
+{
+    const int64_t from_start = place < 0 ? place + (int64_t)length : place;
+    return (size_t)pwl_sat(from_start, 0, (int64_t)length);
+}
+
+/* shr(v, n), of |v| below 2^62 and n from 1 to 62 */
+PWL_FN int64_t pwl_network_shr(int64_t v, int n)
+{
+    return (v + ((int64_t)1 << (n - 1))) >> n;
+}
+
 #ifdef __cplusplus
 }
 #endif

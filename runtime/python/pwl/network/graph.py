@@ -11,7 +11,7 @@ from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from .. import _core, document, files
+from .. import _core, cuda, document, files
 from ..codes import Array, Type, codes_of, read_type
 from ..document import Fields
 from ..errors import Error, shown
@@ -50,6 +50,7 @@ class Network:
         self._check()
         self._last = {name: k for k, node in enumerate(self.nodes) for name in node.inputs}
         self._compiled: Optional[_core.Network] = None  # when it is first asked
+        self._uploads: dict[int, Any] = {}  # of cuda.py, by device
 
     def __repr__(self) -> str:
         weights = sum(array.nbytes for node in self.nodes for array in node.arrays.values())
@@ -60,7 +61,13 @@ class Network:
         return Sides(tuple(self.edges[name] for name in node.inputs), self.edges[node.output])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_compiled": None}
+        return {**self.__dict__, "_compiled": None, "_uploads": {}}
+
+    @property
+    def _address(self) -> int:
+        """Where C finds the network, for libpwl-cuda."""
+        self._compiled = self._compiled or compiled(self)
+        return self._compiled._address
 
     def run(self, inputs: Sequence[Array], sizes: Mapping[str, int],
             seen: Optional[Callable[[Edge, Array], None]] = None) -> list[Array]:
@@ -153,11 +160,15 @@ class Network:
         if numbers not in self.inputs:
             raise Error(f"{numbers}, which numbers places, must be an input")
 
-    def _sizes(self, codes: Mapping[str, Array]) -> dict[str, int]:
+    def shape_at(self, edge: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape of an edge."""
+        return sizes_of(self.edges[edge].shape, sizes)
+
+    def sizes_at(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
         """What the inputs' shapes say of sizes."""
         found: dict[str, int] = {}
         for name in self.inputs:
-            edge, shape = self.edges[name], codes[name].shape
+            edge, shape = self.edges[name], shapes[name]
             if len(shape) != len(edge.shape):
                 raise Error(f"{name}: {len(shape)} axes, must be {len(edge.shape)}: {_shape_text(edge.shape)}")
             for size, given in zip(edge.shape, shape):
@@ -169,9 +180,13 @@ class Network:
                     raise Error(f"{name}: {size} is {given}, must be from 1 to {self.sizes[size]}, for which this network was made")
         return found
 
-    def __call__(self, *inputs: Any, by: str = "libpwl", seen: Optional[Callable[[Edge, Array], None]] = None) -> Any:
+    def __call__(self, *inputs: Any, by: str = "libpwl", out: Any = None, stream: Optional[int] = None,
+                 seen: Optional[Callable[[Edge, Array], None]] = None) -> Any:
         """The output codes of input codes: an array, or a tuple of them. By libpwl, or by "numpy", which is slow, and the
-        reference: the same codes. With `seen` by numpy, which shows it each edge."""
+        reference: the same codes. Arrays on a CUDA device stay there: pwl.cuda.map_network(), which has `out` and `stream`.
+        With `seen` by numpy, which shows it each edge."""
+        if any(cuda.is_cuda(x) for x in inputs):
+            return cuda.map_network(self, inputs, out, stream)
         if by not in ("libpwl", "numpy"):
             raise Error(f"by: {shown(by)}, must be libpwl or numpy")
         if len(inputs) != len(self.inputs):
@@ -181,7 +196,7 @@ class Network:
             side = self.edges[name].type
             if array.size and not side.qmin <= array.min() <= array.max() <= side.qmax:
                 raise Error(f"{name}: codes from {array.min()} to {array.max()}, must be from {side.qmin} to {side.qmax}")
-        sizes, arrays = self._sizes(codes), [codes[name] for name in self.inputs]
+        sizes, arrays = self.sizes_at({name: array.shape for name, array in codes.items()}), [codes[name] for name in self.inputs]
         self._check_places(codes, sizes)
         if by == "libpwl" and seen is None:
             self._compiled = self._compiled or compiled(self)
@@ -194,7 +209,7 @@ class Network:
         """That caches have the places that inputs number."""
         for node in self.nodes:
             if node.kind == "append":
-                places = sizes_of(self.edges[node.inputs[1]].shape, sizes)[node.fields["axis"]]
+                places = self.shape_at(node.inputs[1], sizes)[node.fields["axis"]]
                 number = int(codes[node.inputs[2]].max())
                 if number >= places:
                     raise Error(f"{node.inputs[2]}: place {number}, must be below {places}, the places of {node.inputs[1]}")
