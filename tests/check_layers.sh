@@ -12,8 +12,8 @@ runtime/include/pwl     :
 runtime                 : runtime/include/pwl
 runtime/rows            : runtime/include/pwl runtime
 runtime/network         : runtime/include/pwl runtime
-runtime/x86             : runtime/include/pwl runtime runtime/rows
-runtime/arm             : runtime/include/pwl runtime runtime/rows
+runtime/x86             : runtime/include/pwl runtime runtime/rows runtime/network
+runtime/arm             : runtime/include/pwl runtime runtime/rows runtime/network
 runtime/riscv           : runtime/include/pwl runtime
 
 kernels/include/pwl     : runtime/include/pwl
@@ -21,6 +21,7 @@ runtime/python/core     : runtime/include/pwl kernels/include/pwl
 kernels/arch            : runtime/include/pwl kernels/include/pwl
 kernels/map             : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/rows            : runtime/include/pwl kernels/include/pwl kernels/arch
+kernels/network         : runtime/include/pwl kernels/include/pwl kernels/arch kernels/map kernels/rows
 kernels/blocks          : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/gemm            : runtime/include/pwl kernels/include/pwl kernels/arch kernels/map kernels/blocks
 kernels/blocks/x86      : runtime/include/pwl kernels/include/pwl kernels/arch kernels/blocks

@@ -31,7 +31,8 @@ static const struct option_info options[] = {
     SPEC_FLAGS(SPEC_OPTION)
     /* clang-format on */
     {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory, made when missing"},
-    {"--for", COST_HARDWARE, "of the tables within --max-err the one whose module is the cheapest there, see below"},
+    {"--for", COST_TARGETS,
+     "of the tables within --max-err the one whose module or code is the cheapest there, see below"},
     {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
     {"--rows", "N", "of softmax, logsoftmax and weigh the longest row, of norms the channels: 1 to 65536 places"},
     {"--gamma", "FILE", "layernorm, rmsnorm: a .npy file, a factor for each channel (default 1)"},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The choices of hardware:
+ * The choices, which hardware and C have alike; a module is estimated, code is compiled and counted:
  *
  *   where segments start   by widths of 2^k codes nothing is searched, free ones are fewer
  *   form                   anchored: a narrow factor; biased: one addend and no rounding
  *   rounding, shift        one addend more, and a smaller error; a wired shift
  *   symmetry               half of the words, and two adders
- *   bits of slopes         narrower words and factors, once the others are chosen
+ *   bits of slopes         of modules: narrower words and factors, once the others are chosen
  *
  * Codes of few bits are looked up instead, and then full tables are among them.
  */
@@ -20,6 +20,7 @@
 #include "base/integers.h"
 #include "base/jobs.h"
 #include "base/note.h"
+#include "base/process.h"
 #include "cost/model.h"
 #include "fit/fit.h"
 #include "io/rows.h"
@@ -114,14 +115,28 @@ static void add_full(struct trials *trials, const struct spec *spec)
     }
 }
 
+/* On a processor. */
+static int measure(const struct cost_target *target, struct trial *trial)
+{
+    struct packed_table packed;
+    if (table_prove(&trial->table, EXIT_REQUIREMENT, &packed, NULL, &trial->diag))
+        return trial->diag.code;
+    const struct costing costing = {.table = &trial->table, .packed = &packed, .limit_s = PROCESS_LIMIT_S};
+    cost_measure(target, &costing, &trial->estimate.cost, &trial->diag);
+    packed_table_free(&packed);
+    return trial->diag.code;
+}
+
 static void make(void *context, int k)
 {
     struct trials *const trials = context;
     struct trial *const trial = &trials->trial[k];
     if (fit_as_asked(&trial->spec, &trial->table, &trial->diag))
         return;
-    const struct costing costing = {.table = &trial->table, .rtl = trials->rtl};
-    if (cost_estimate(trials->target, &costing, &trial->estimate, &trial->diag))
+    if (cost_target_is_hardware(trials->target)
+            ? cost_estimate(trials->target, &(struct costing){.table = &trial->table, .rtl = trials->rtl},
+                            &trial->estimate, &trial->diag)
+            : measure(trials->target, trial))
         table_free(&trial->table);
 }
 
@@ -150,7 +165,7 @@ static int make_all(struct trials *trials, struct diag *diag)
     jobs_run(trials->count, jobs_default(), make, trials, "tables");
     const struct diag first = trials->trial[0].diag;
     for (int k = 0; k < trials->count; k++)
-        if (trials->trial[k].diag.code == EXIT_IO) {
+        if (trials->trial[k].diag.code == EXIT_IO || trials->trial[k].diag.code == EXIT_MISSING) {
             *diag = trials->trial[k].diag;
             return diag->code;
         }
@@ -245,8 +260,10 @@ static void note_choice(const struct trials *trials)
         }
     cells_print(rows, shown, CELLS_MD, 0, &text);
     if (text.size > 0 && !text.failed)
-        note("fit", "--for %s: the first of these, the cheapest of %d tables by estimates (pwlc cost measures):\n%.*s",
-             cost_target_name(trials->target), tables, (int)text.size - 1, text.bytes);
+        note("fit", "--for %s: the first of these, the cheapest of %d tables%s:\n%.*s",
+             cost_target_name(trials->target), tables,
+             cost_target_is_hardware(trials->target) ? " by estimates (pwlc cost measures)" : "", (int)text.size - 1,
+             text.bytes);
     text_free(&text);
 }
 
@@ -265,7 +282,7 @@ int fit_for(struct spec *spec, const struct given *given, int count, const struc
     if (make_all(trials, diag) == EXIT_DONE) {
         for (int k = 0; k < trials->count; k++)
             trials->has_full |= !trials->trial[k].diag.code && method_is_of_codes(trials->trial[k].spec.method);
-        if (!is_given(given, count, "--slope-bits"))
+        if (cost_target_is_hardware(target) && !is_given(given, count, "--slope-bits"))
             narrow_slopes(trials);
         note_choice(trials);
         *spec = trials->trial[0].spec;

@@ -8,8 +8,8 @@
 #include "figures.h"
 
 struct cost_target;
-#define COST_HARDWARE "ice40|ice40-dsp|xc7|xc7-nodsp|ecp5|ecp5-nodsp|generic"
-#define COST_TARGETS COST_HARDWARE "|cortex-m0|cortex-m4|cortex-m33|cortex-m55|rv32imc"
+#define COST_TARGETS                                                                                                   \
+    "ice40|ice40-dsp|xc7|xc7-nodsp|ecp5|ecp5-nodsp|generic|cortex-m0|cortex-m4|cortex-m33|cortex-m55|rv32imc"
 const struct cost_target *cost_target_find(const char *name); /* one of the list */
 const char *cost_target_name(const struct cost_target *target);
 bool cost_target_is_hardware(const struct cost_target *target);

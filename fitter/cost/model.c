@@ -97,6 +97,8 @@ int cost_estimate(const struct cost_target *target, const struct costing *costin
 double cost_weight(const struct cost *cost)
 {
     const double *figure = cost->figure;
+    if (!isnan(figure[COST_BYTES]))
+        return figure[COST_BYTES] + COST_INSTRUCTION_BYTES * figure[COST_INSTRUCTIONS];
     if (isnan(figure[COST_LUT]))
         return figure[COST_CELLS];
     return figure[COST_LUT] + COST_RAM_LUTS * figure[COST_RAM] + COST_DSP_LUTS * figure[COST_DSP];

@@ -31,9 +31,11 @@ struct estimate {
 int cost_estimate(const struct cost_target *target, const struct costing *costing, struct estimate *estimate,
                   struct diag *diag);
 
-/* One number: LUTs (cells of `generic`), a RAM counted as COST_RAM_LUTS and a DSP as COST_DSP_LUTS of them. */
+/* One number: LUTs (cells of `generic`), a RAM counted as COST_RAM_LUTS and a DSP as COST_DSP_LUTS of them; of a
+ * processor bytes, an instruction counted as COST_INSTRUCTION_BYTES. */
 #define COST_RAM_LUTS 16
 #define COST_DSP_LUTS 32
+#define COST_INSTRUCTION_BYTES 8
 double cost_weight(const struct cost *cost);
 
 #endif

@@ -43,6 +43,7 @@ struct network_node {
         pwl_network_convolution convolution;
         pwl_network_max_pool max_pool;
         pwl_network_loop loop;
+        pwl_network_append append;
     } of;
     void *arrays[NODE_ARRAYS];      /* what `of` points to, malloc'd */
     size_t bytes;                   /* of these */
@@ -82,9 +83,6 @@ int network_from_bytes(const char *json, size_t json_size, const unsigned char *
 
 /* Whether a file is a network's: a regular file, an object of JSON with the field pwl_network. */
 bool network_recognise(const char *path);
-
-/* places.c: gives each edge its place in memory. */
-int network_place(struct network *network, struct diag *diag);
 
 /* The name of a node's kind: "product". */
 const char *node_kind_name(const pwl_network_node *node);

@@ -331,6 +331,18 @@ static int prove(const struct network *network, struct diag *diag)
     return diag->code;
 }
 
+/* Places of edges in memory. */
+static int place(struct network *network, struct diag *diag)
+{
+    pwl_network *const packed = &network->packed;
+    void *const memory = calloc((size_t)packed->node_count * 3 + packed->edge_count + 1, sizeof(uint32_t));
+    if (!memory)
+        return diag_set(diag, EXIT_IO, "out of memory for %d edges", packed->edge_count);
+    packed->places = pwl_network_place(packed, network->packed_edges, memory);
+    free(memory);
+    return EXIT_DONE;
+}
+
 static int read_graph(struct reader *reader, const struct fields *top, struct diag *diag)
 {
     struct network *const network = reader->network;
@@ -339,7 +351,7 @@ static int read_graph(struct reader *reader, const struct fields *top, struct di
         check_written(network, diag))
         return diag->code;
     link_parts(network);
-    return network_place(network, diag);
+    return place(network, diag);
 }
 
 static int read_top(struct reader *reader, const struct fields *top, struct diag *diag)

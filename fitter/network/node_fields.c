@@ -261,6 +261,11 @@ static int read_concat(struct node_reader *of, struct diag *diag)
     return read_small(of, "axis", PWL_NETWORK_AXES - 1, &of->node->of.concat.axis, diag);
 }
 
+static int read_append(struct node_reader *of, struct diag *diag)
+{
+    return read_small(of, "axis", PWL_NETWORK_AXES - 1, &of->node->of.append.axis, diag);
+}
+
 static bool same_type(const struct tensor *a, const struct tensor *b)
 {
     return a->bits == b->bits && a->is_signed == b->is_signed && a->zero_point == b->zero_point &&
@@ -342,7 +347,7 @@ static int read_operator(struct node_reader *of, struct diag *diag)
 {
     struct fields object;
     if (field_object(of->fields, "operator", &object, diag) ||
-        read_small(of, "causal", 1, &of->node->of.operator.is_causal, diag))
+        read_small(of, "causal", 2, &of->node->of.operator.is_causal, diag))
         return diag->code;
     of->node->operator= calloc(1, sizeof *of->node->operator);
     char *const text = json_dumps(object.json, JSON_ENSURE_ASCII);
@@ -376,7 +381,7 @@ static const struct kind kinds[] = {
     [PWL_NETWORK_MATMUL] = {"matmul", 2, 2, {"transposed"}, {FACTORS}, {OF_FACTORS}, read_matmul},
     [PWL_NETWORK_MULTIPLY] = {"multiply", 2, 4, {NULL}, {FACTORS}, {OF_FACTORS}, read_multiply},
     [PWL_NETWORK_MEAN] = {"mean", 1, 2, {"axis"}, {FACTORS}, {OF_FACTORS}, read_mean},
-    [PWL_NETWORK_OPERATOR] = {"operator", 1, 2, {"causal", "operator"}, {NULL}, {NULL}, read_operator},
+    [PWL_NETWORK_OPERATOR] = {"operator", 1, 3, {"causal", "operator"}, {NULL}, {NULL}, read_operator},
     [PWL_NETWORK_RESHAPE] = {"reshape", 1, 1, {NULL}, {NULL}, {NULL}, read_reshape},
     [PWL_NETWORK_TRANSPOSE] = {"transpose", 1, 1, {"order"}, {NULL}, {NULL}, read_transpose},
     [PWL_NETWORK_SLICE] = {"slice", 1, 1, {"axis", "start", "stop", "step", "keep"}, {NULL}, {NULL}, read_slice},
@@ -390,6 +395,7 @@ static const struct kind kinds[] = {
                                  read_convolution},
     [PWL_NETWORK_MAX_POOL] = {"max_pool", 1, 1, {"kernel", "stride", "padding"}, {NULL}, {NULL}, read_max_pool},
     [PWL_NETWORK_LOOP] = {"loop", 1, PWL_NETWORK_READS, {"axis", "reverse", "body"}, {NULL}, {NULL}, read_loop},
+    [PWL_NETWORK_APPEND] = {"append", 3, 3, {"axis"}, {NULL}, {NULL}, read_append},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 

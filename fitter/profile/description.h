@@ -64,6 +64,9 @@ struct profile {
     /* Form, rounding and segments of a table whose types are set already; segments has room for PWL_MAX_SEGMENTS. Exit
      * 2 when the numbers are no table. */
     int (*unpack)(const struct image *image, struct table *table, struct diag *diag);
+
+    /* Null; or whether the reader's output at a code is undefined, so that any will do. */
+    bool (*is_free)(const struct table *table, int64_t q_x);
 };
 
 #endif

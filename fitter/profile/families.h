@@ -11,8 +11,8 @@ extern const struct profile profile_tosa8, profile_ethosu8, profile_tflm8;
 /* points.c: points on an even grid, and straight lines between them. */
 extern const struct profile profile_tosa16, profile_ethosu16, profile_tflm16;
 
-/* One file each. */
+/* A file each. */
 extern const struct profile profile_quant_gru, profile_aimet_pe, profile_finn, profile_aie, profile_aie_v2,
-    profile_nvdla, profile_gna, profile_k210;
+    profile_nvdla, profile_gna, profile_k210, profile_hls4ml, profile_hls4ml_oneapi;
 
 #endif

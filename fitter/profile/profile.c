@@ -11,9 +11,11 @@
 #include "families.h"
 
 const struct profile *const profiles[] = {
-    &profile_tosa8,  &profile_tosa16,    &profile_ethosu8,  &profile_ethosu16, &profile_tflm8,
-    &profile_tflm16, &profile_quant_gru, &profile_aimet_pe, &profile_finn,     &profile_aie,
-    &profile_aie_v2, &profile_nvdla,     &profile_gna,      &profile_k210,     NULL,
+    &profile_tosa8, &profile_tosa16, &profile_ethosu8,   &profile_ethosu16,
+    &profile_tflm8, &profile_tflm16, &profile_quant_gru, &profile_aimet_pe,
+    &profile_finn,  &profile_aie,    &profile_aie_v2,    &profile_nvdla,
+    &profile_gna,   &profile_k210,   &profile_hls4ml,    &profile_hls4ml_oneapi,
+    NULL,
 };
 
 enum { PROFILE_COUNT = sizeof profiles / sizeof *profiles - 1 };
@@ -57,9 +59,10 @@ int profile_find(const char *flag, const char *text, const struct profile **prof
                     suggestion(word, names, ";", meant));
 }
 
-/* Exit 3 at the first code, of those tried, at which two tables of the same types differ. All of up to EVERY_CODE_BITS
- * bits are tried, of wider ones those around every start and 2^16 others. */
-static int compare(const struct table *table, const struct table *other, struct diag *diag)
+/* Exit 3 at the first code, of those tried, at which a table of the same types differs from that of a profile. All of
+ * up to EVERY_CODE_BITS bits are tried, of wider ones those around every start and 2^16 others. */
+static int compare(const struct profile *profile, const struct table *table, const struct table *other,
+                   struct diag *diag)
 {
     struct packed_table a, b;
     if (table_pack(table, &a, diag))
@@ -76,7 +79,7 @@ static int compare(const struct table *table, const struct table *other, struct 
     int64_t differs = INT64_MIN;
     for (int64_t k = 0; k < steps && differs == INT64_MIN; k++) {
         const int64_t q_x = in->qmin + codes / steps * k;
-        if (packed_eval(&a, q_x) != packed_eval(&b, q_x))
+        if (packed_eval(&a, q_x) != packed_eval(&b, q_x) && !(profile->is_free && profile->is_free(table, q_x)))
             differs = q_x;
     }
     for (int t = 0; t < 2; t++)
@@ -102,10 +105,11 @@ static int pack_surely(const struct profile *profile, const struct table *table,
     again.segments = malloc(PWL_MAX_SEGMENTS * sizeof *again.segments);
     if (!again.segments)
         return diag_set(diag, EXIT_IO, "out of memory for a table");
+    memcpy(again.function, table->function, sizeof again.function);
     if (profile->unpack(image, &again, diag))
         diag->code = EXIT_REQUIREMENT;
     else
-        compare(table, &again, diag);
+        compare(profile, table, &again, diag);
     free(again.segments);
     return diag->code;
 }

@@ -179,7 +179,7 @@ const char *pwl_cuda_status_text(pwl_cuda_status status)
     case PWL_CUDA_OK:
         return "ok";
     case PWL_CUDA_ERR_NULL:
-        return "null pointer, or a released table or operator";
+        return "null pointer, or a released table, operator or network";
     case PWL_CUDA_ERR_TABLE:
         return "table is not safe to run";
     case PWL_CUDA_ERR_TYPE:
@@ -199,13 +199,20 @@ const char *pwl_cuda_status_text(pwl_cuda_status status)
     case PWL_CUDA_ERR_RULE:
         return "unknown rule, or none of this format's";
     case PWL_CUDA_ERR_SHAPE:
-        return "k_padded is not a multiple of 32, or below k, or the matrix is too large";
+        return "k_padded is not a multiple of 32, or below k, or the matrix is too large, or the network has no such "
+               "sizes";
     case PWL_CUDA_ERR_SCALE:
         return "scale or zero point out of range";
     case PWL_CUDA_ERR_OPERATOR:
         return "row operator is not safe to run";
     case PWL_CUDA_ERR_ROW:
         return "rows are longer than the operator's, have no place, or are too many";
+    case PWL_CUDA_ERR_NETWORK:
+        return "network is not safe to run";
+    case PWL_CUDA_ERR_NODE:
+        return "devices do not run a node of the network, or it has too many places";
+    case PWL_CUDA_ERR_ROOM:
+        return "too little memory for the network at these sizes";
     case PWL_CUDA_ERR_CUDA:
         break;
     }

@@ -2,16 +2,6 @@
 /* Products of elements and their sums in pairs, and means. */
 #include "step.h"
 
-/* Elements from one place of an axis of the output to the next, of an input: 0 where it has one place alone, or none.
- */
-static size_t stride_of(const pwl_network_shape *x, const pwl_network_shape *y, size_t axis)
-{
-    const size_t missing = y->axes - x->axes;
-    if (axis < missing || x->at[axis - missing] == 1)
-        return 0;
-    return pwl_network_places(x, axis - missing + 1, x->axes);
-}
-
 /* Places [from, from + count) of the last axis: sums of factors times products of what lies at these places. */
 static void multiply_piece(const pwl_network_step *step, const size_t *at, const size_t *last, size_t from,
                            size_t count, size_t y_at)
@@ -37,24 +27,6 @@ static void multiply_piece(const pwl_network_step *step, const size_t *at, const
     pwl_network_store(step->out, step->y, y_at + from, count, sums);
 }
 
-/* To the next row of the output: places of its axes but the last, and where each input then is. */
-static void next_row(const pwl_network_step *step, size_t *place, size_t *at)
-{
-    const pwl_network_shape *const y = &step->y_shape;
-    size_t axis;
-    int k;
-    for (axis = y->axes - 1; axis-- > 0;) {
-        place[axis]++;
-        for (k = 0; k < step->node->reads; k++)
-            at[k] += stride_of(&step->x_shape[k], y, axis);
-        if (place[axis] < y->at[axis])
-            return;
-        for (k = 0; k < step->node->reads; k++)
-            at[k] -= stride_of(&step->x_shape[k], y, axis) * y->at[axis];
-        place[axis] = 0;
-    }
-}
-
 void pwl_network_run_multiply(const pwl_network_step *step)
 {
     const pwl_network_shape *const y = &step->y_shape;
@@ -64,7 +36,7 @@ void pwl_network_run_multiply(const pwl_network_step *step)
         place[k] = 0;
     for (k = 0; k < step->node->reads; k++) {
         at[k] = 0;
-        last[k] = y->axes ? stride_of(&step->x_shape[k], y, y->axes - 1) : 0;
+        last[k] = y->axes ? pwl_network_stride(&step->x_shape[k], y, y->axes - 1) : 0;
     }
     for (y_at = 0; y_at < all; y_at += length) {
         for (from = 0; from < length; from += count) {
@@ -72,34 +44,13 @@ void pwl_network_run_multiply(const pwl_network_step *step)
             multiply_piece(step, at, last, from, count, y_at);
         }
         if (y->axes)
-            next_row(step, place, at);
+            pwl_network_next(step, y->axes - 1, place, at);
     }
 }
 
-/* As numpy: shapes are aligned at their ends, and an axis of one place serves for all. */
 int pwl_network_fits_multiply(const pwl_network_step *step)
 {
-    const pwl_network_shape *const y = &step->y_shape;
-    size_t axes = 0, axis, k;
-    if (step->node->reads & 1)
-        return 0;
-    for (k = 0; k < step->node->reads; k++)
-        axes = step->x_shape[k].axes > axes ? step->x_shape[k].axes : axes;
-    if (axes != y->axes)
-        return 0;
-    for (axis = 0; axis < axes; axis++) {
-        size_t found = 1;
-        for (k = 0; k < step->node->reads; k++) {
-            const pwl_network_shape *const x = &step->x_shape[k];
-            const size_t places = axis + x->axes < axes ? 1 : x->at[axis + x->axes - axes];
-            if (places != 1 && places != y->at[axis])
-                return 0;
-            found = places != 1 ? places : found;
-        }
-        if (found != y->at[axis])
-            return 0;
-    }
-    return 1;
+    return !(step->node->reads & 1) && pwl_network_broadcasts(step);
 }
 
 pwl_status pwl_network_check_multiply(const pwl_network_step *step)
@@ -144,10 +95,8 @@ static void mean_piece(const pwl_network_step *step, size_t outer, size_t places
             sums[i] += codes[i];
     }
     which = mean->factors.count > 1 && taken > 1 ? taken - 1 : 0;
-    for (i = 0; i < count; i++) {
-        const int n = mean->factors.shift[which];
-        sums[i] = (sums[i] * mean->factors.factor[which] + ((int64_t)1 << (n - 1))) >> n;
-    }
+    for (i = 0; i < count; i++)
+        sums[i] = pwl_network_shr(sums[i] * mean->factors.factor[which], mean->factors.shift[which]);
     pwl_network_store(step->out, step->y, outer * inner + from, count, sums);
 }
 

@@ -162,13 +162,27 @@ static pwl_status check_body(const pwl_network *network, const pwl_network_loop 
     return PWL_OK;
 }
 
-static int has_loop(const pwl_network *network)
+/* Loops and appends. */
+static int has_states(const pwl_network *network)
 {
     size_t k;
     for (k = 0; k < network->node_count; k++)
-        if (network->nodes[k].kind == PWL_NETWORK_LOOP)
+        if (network->nodes[k].kind == PWL_NETWORK_LOOP || network->nodes[k].kind == PWL_NETWORK_APPEND)
             return 1;
     return 0;
+}
+
+/* An append is the only reader of its cache, which may be written over; an input numbers its places, so that they are
+ * known before a run begins. */
+static pwl_status check_cache(const pwl_network *network, const pwl_network_node *append)
+{
+    const uint16_t cache = append->inputs[1];
+    size_t k, readers = 0;
+    int i;
+    for (k = 0; k < network->node_count; k++)
+        for (i = 0; i < network->nodes[k].reads && i < PWL_NETWORK_READS; i++)
+            readers += network->nodes[k].inputs[i] == cache;
+    return readers == 1 && !is_output(network, cache) && is_input(network, append->inputs[2]) ? PWL_OK : PWL_ERR_EDGE;
 }
 
 static pwl_status check_node(const pwl_network *network, size_t at)
@@ -177,13 +191,15 @@ static pwl_status check_node(const pwl_network *network, size_t at)
     const pwl_network_kind_row *const kind = pwl_network_kind_of(node);
     const pwl_network_loop *const loop = node->kind == PWL_NETWORK_LOOP ? node->of : NULL;
     pwl_network_step step;
-    if (loop && loop->body && loop->body->nodes && has_loop(loop->body))
+    pwl_status status = PWL_OK;
+    if (loop && loop->body && loop->body->nodes && has_states(loop->body))
         return PWL_ERR_FIELD;
-    if (loop) {
-        const pwl_status status = check_body(network, loop);
-        if (status != PWL_OK)
-            return status;
-    }
+    if (loop)
+        status = check_body(network, loop);
+    else if (node->kind == PWL_NETWORK_APPEND)
+        status = check_cache(network, node);
+    if (status != PWL_OK)
+        return status;
     pwl_network_step_at(network, node, network->longest, &step);
     return kind->fits(&step) ? kind->check(&step) : PWL_ERR_SHAPE;
 }

@@ -8,6 +8,7 @@
  *   windows      | . . . . . . |  columns: places of the output
  */
 #include "step.h"
+#include "sum_codes.h"
 
 /* An edge's rows and columns. */
 typedef struct plane {
@@ -46,38 +47,74 @@ static size_t length_of(const pwl_network_convolution *of)
     return (size_t)of->inputs * of->window[0].kernel * of->window[1].kernel;
 }
 
-/* One window, of the output's place (row, column), of the channels from x on. */
-static void copy_window(const pwl_network_convolution *of, const pwl_network_edge *edge, const void *x, size_t at,
-                        plane from, size_t row, size_t column, void *to, size_t to_at)
+/* Where some windows begin: row and column of their first tap, which may lie before the first place, and then, as no
+ * size is negative, beyond the last too. */
+typedef struct starts {
+    size_t count, row[PWL_NETWORK_COLUMNS], column[PWL_NETWORK_COLUMNS];
+} starts;
+
+/* Of the output's places from `at` on. */
+static void find_starts(const pwl_network_window window[2], size_t columns, size_t at, size_t count, starts *of)
 {
-    const pwl_network_window *const rows = &of->window[0], *const columns = &of->window[1];
-    uint32_t c, i, j;
-    for (c = 0; c < of->inputs; c++, at += from.rows * from.columns)
-        for (i = 0; i < rows->kernel; i++) {
-            /* Places before the first are beyond the last, too, as no size is negative. */
-            const size_t y = row * rows->stride + (size_t)i * rows->dilation - rows->padding;
-            for (j = 0; j < columns->kernel; j++, to_at++) {
-                const size_t k = column * columns->stride + (size_t)j * columns->dilation - columns->padding;
-                const int64_t code = y < from.rows && k < from.columns
-                                         ? pwl_element_of((pwl_type)edge->type, x, at + y * from.columns + k)
-                                         : edge->zero_point;
-                pwl_set_element_of((pwl_type)edge->type, to, to_at, code);
-            }
+    size_t row = 0, column = at, k;
+    for (; column >= columns; column -= columns)
+        row++;
+    of->count = count;
+    for (k = 0; k < count; k++) {
+        of->row[k] = row * window[0].stride - window[0].padding;
+        of->column[k] = column * window[1].stride - window[1].padding;
+        if (++column == columns) {
+            column = 0;
+            row++;
         }
+    }
+}
+
+/* One tap of each window, `length` apart, from a plane of codes. */
+#define COPY_TAP(type)                                                                                                 \
+    for (k = 0; k < of->count; k++) {                                                                                  \
+        const size_t y = of->row[k] + row, at = of->column[k] + column;                                                \
+        ((type *)to)[k * length] =                                                                                     \
+            y < from.rows && at < from.columns ? ((const type *)x)[y * from.columns + at] : (type)zero;                \
+    }
+
+static void copy_tap(int bytes_log2, const starts *of, plane from, const void *x, size_t row, size_t column,
+                     int64_t zero, void *to, size_t length)
+{
+    size_t k;
+    if (bytes_log2 == 0)
+        COPY_TAP(uint8_t)
+    else if (bytes_log2 == 1)
+        COPY_TAP(uint16_t)
+    else
+        COPY_TAP(uint32_t)
+}
+
+/* Windows side by side, of the channels from code x_at on. */
+static void copy_windows(const pwl_network_step *step, const starts *at, size_t x_at, char *to)
+{
+    const pwl_network_convolution *const of = step->node->of;
+    const plane from = plane_of(&step->x_shape[0]);
+    const int bytes_log2 = pwl_type_bytes_log2((pwl_type)step->in[0]->type);
+    const size_t length = length_of(of);
+    uint32_t c, i, j;
+    for (c = 0; c < of->inputs; c++, x_at += from.rows * from.columns)
+        for (i = 0; i < of->window[0].kernel; i++)
+            for (j = 0; j < of->window[1].kernel; j++, to += (size_t)1 << bytes_log2)
+                copy_tap(bytes_log2, at, from, (const char *)step->x[0] + (x_at << bytes_log2),
+                         (size_t)i * of->window[0].dilation, (size_t)j * of->window[1].dilation,
+                         step->in[0]->zero_point, to, length);
 }
 
 /* Sums of channel `first + i` of the output, places [at, at + count). */
 static void finish(const pwl_network_step *step, const pwl_network_sums *sums, size_t first, size_t y_at, size_t stride)
 {
     const pwl_network_convolution *const of = step->node->of;
-    size_t i, j;
+    size_t i;
     for (i = 0; i < sums->rows; i++) {
         const size_t c = first + i, which = of->factors.count > 1 ? c : 0;
-        const int n = of->factors.shift[which];
-        int64_t *const row = sums->sums + i * sums->columns;
-        for (j = 0; j < sums->columns; j++)
-            row[j] = ((row[j] + of->bias[c]) * of->factors.factor[which] + ((int64_t)1 << (n - 1))) >> n;
-        pwl_network_store(step->out, step->y, y_at + c * stride, sums->columns, row);
+        const pwl_network_rounding by = {of->bias + c, of->factors.factor + which, of->factors.shift + which, 0, 0};
+        step->round(step->out, step->y, y_at + c * stride, sums->sums + i * sums->columns, sums->columns, &by);
     }
 }
 
@@ -86,20 +123,16 @@ static void run_group(const pwl_network_step *step, pwl_network_sums *sums, size
                       size_t y_at)
 {
     const pwl_network_convolution *const of = step->node->of;
-    const plane from = plane_of(&step->x_shape[0]), to = plane_of(&step->y_shape);
+    const plane to = plane_of(&step->y_shape);
     const size_t places = to.rows * to.columns, length = length_of(of);
-    void *const windows = (char *)step->scratch + PWL_NETWORK_TILE * sizeof(int64_t);
-    size_t row = 0, column = 0, at, k;
+    char *const windows = (char *)step->scratch + PWL_NETWORK_TILE * sizeof(int64_t);
+    starts starts;
+    size_t at, k;
+    sums->b = windows;
     for (at = 0; at < places; at += sums->columns) {
         sums->columns = places - at < PWL_NETWORK_COLUMNS ? places - at : PWL_NETWORK_COLUMNS;
-        for (k = 0; k < sums->columns; k++) {
-            copy_window(of, step->in[0], step->x[0], x_at, from, row, column, windows, k * length);
-            if (++column == to.columns) {
-                column = 0;
-                row++;
-            }
-        }
-        sums->b = windows;
+        find_starts(of->window, to.columns, at, sums->columns, &starts);
+        copy_windows(step, &starts, x_at, windows);
         for (k = 0; k < each; k += PWL_NETWORK_ROWS) {
             sums->rows = each - k < PWL_NETWORK_ROWS ? each - k : PWL_NETWORK_ROWS;
             sums->a = of->weights + (first + k) * length;
@@ -107,6 +140,64 @@ static void run_group(const pwl_network_step *step, pwl_network_sums *sums, size
             finish(step, sums, first + k, y_at + at, places);
         }
     }
+}
+
+/* Of a channel that reads one alone, sums go tap by tap over places of a row, without windows: codes as int16_t, and so
+ * few taps that 32 bits hold any sum. */
+enum { TAPS = 256 };
+
+static int goes_by_taps(const pwl_network_step *step, size_t each)
+{
+    const pwl_network_convolution *const of = step->node->of;
+    return each == 1 && of->inputs == 1 && step->in[0]->type <= PWL_S16 && length_of(of) <= TAPS;
+}
+
+/* Adds weight times the codes of one tap, of the places from `column` on of a row of the output. */
+static void add_tap(const pwl_network_step *step, const pwl_network_window *window, size_t x_at, int is_row,
+                    size_t column, size_t count, size_t tap, int weight, int32_t *sums)
+{
+    const size_t columns = plane_of(&step->x_shape[0]).columns;
+    int16_t codes[PWL_NETWORK_COLUMNS];
+    size_t first = 0, last = 0, k;
+    if (is_row) { /* places [first, last) lie within the row */
+        while (first < count && (column + first) * window->stride + tap < window->padding)
+            first++;
+        for (last = first; last < count && (column + last) * window->stride + tap - window->padding < columns;)
+            last++;
+        pwl_sum_widen(step->in[0]->type, step->x[0], x_at + (column + first) * window->stride + tap - window->padding,
+                      window->stride, last - first, 0, codes + first);
+    }
+    for (k = 0; k < first; k++)
+        codes[k] = (int16_t)step->in[0]->zero_point;
+    for (k = last; k < count; k++)
+        codes[k] = (int16_t)step->in[0]->zero_point;
+    for (k = 0; k < count; k++)
+        sums[k] += weight * codes[k];
+}
+
+static void run_taps(const pwl_network_step *step, pwl_network_sums *sums, size_t channel, size_t x_at, size_t y_at)
+{
+    const pwl_network_convolution *const of = step->node->of;
+    const pwl_network_window *const rows = &of->window[0], *const columns = &of->window[1];
+    const plane from = plane_of(&step->x_shape[0]), to = plane_of(&step->y_shape);
+    const int8_t *const weights = of->weights + channel * length_of(of);
+    size_t row, at, k;
+    uint32_t i, j;
+    sums->rows = 1;
+    for (row = 0; row < to.rows; row++)
+        for (at = 0; at < to.columns; at += sums->columns) {
+            int32_t found[PWL_NETWORK_COLUMNS] = {0};
+            sums->columns = to.columns - at < PWL_NETWORK_COLUMNS ? to.columns - at : PWL_NETWORK_COLUMNS;
+            for (i = 0; i < rows->kernel; i++) {
+                const size_t y = row * rows->stride + (size_t)i * rows->dilation - rows->padding;
+                for (j = 0; j < columns->kernel; j++)
+                    add_tap(step, columns, x_at + y * from.columns, y < from.rows, at, sums->columns,
+                            (size_t)j * columns->dilation, weights[i * columns->kernel + j], found);
+            }
+            for (k = 0; k < sums->columns; k++)
+                sums->sums[k] = found[k];
+            finish(step, sums, channel, y_at + row * to.columns + at, to.rows * to.columns);
+        }
 }
 
 void pwl_network_run_convolution(const pwl_network_step *step)
@@ -128,7 +219,10 @@ void pwl_network_run_convolution(const pwl_network_step *step)
     sums.sums = step->scratch;
     for (batch = 0; batch < step->y_shape.at[0]; batch++)
         for (group = 0, first = 0; group < of->groups; group++, first += each, x_at += of->inputs * x_plane)
-            run_group(step, &sums, first, each, x_at, batch * of->channels * y_plane);
+            if (goes_by_taps(step, each))
+                run_taps(step, &sums, first, x_at, batch * of->channels * y_plane);
+            else
+                run_group(step, &sums, first, each, x_at, batch * of->channels * y_plane);
 }
 
 int pwl_network_fits_convolution(const pwl_network_step *step)
@@ -175,8 +269,7 @@ uint64_t pwl_network_scratch_convolution(const pwl_network_step *step)
     const plane to = plane_of(&step->y_shape);
     const uint64_t places = (uint64_t)to.rows * to.columns;
     const uint64_t windows = places < PWL_NETWORK_COLUMNS ? places : PWL_NETWORK_COLUMNS;
-    return PWL_NETWORK_TILE * sizeof(int64_t) +
-           windows * length_of(step->node->of) * pwl_network_bytes_of(step->in[0]);
+    return PWL_NETWORK_TILE * sizeof(int64_t) + windows * length_of(step->node->of) * pwl_network_bytes_of(step->in[0]);
 }
 
 static int64_t largest_of(const pwl_network_step *step, size_t at, plane from, size_t row, size_t column)

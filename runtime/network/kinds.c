@@ -20,10 +20,12 @@ DECLARE(concat)
 DECLARE(convolution)
 DECLARE(max_pool)
 DECLARE(loop)
+DECLARE(append)
 #undef DECLARE
 pwl_status pwl_network_check_move(const pwl_network_step *step);
 int pwl_network_in_place_operator(const pwl_network_step *step, int k);
 int pwl_network_in_place_reshape(const pwl_network_step *step, int k);
+int pwl_network_in_place_append(const pwl_network_step *step, int k);
 
 uint64_t pwl_network_scratch_sums(const pwl_network_step *step);
 uint64_t pwl_network_scratch_convolution(const pwl_network_step *step);
@@ -42,7 +44,7 @@ static const pwl_network_kind_row rows[] = {
     [PWL_NETWORK_MATMUL] = KIND(2, 2, matmul, matmul, NULL, pwl_network_scratch_sums),
     [PWL_NETWORK_MULTIPLY] = KIND(2, 4, multiply, multiply, NULL, NULL),
     [PWL_NETWORK_MEAN] = KIND(1, 2, mean, mean, NULL, NULL),
-    [PWL_NETWORK_OPERATOR] = KIND(1, 2, operator, operator, pwl_network_in_place_operator, NULL),
+    [PWL_NETWORK_OPERATOR] = KIND(1, 3, operator, operator, pwl_network_in_place_operator, NULL),
     [PWL_NETWORK_RESHAPE] = KIND(1, 1, move, reshape, pwl_network_in_place_reshape, NULL),
     [PWL_NETWORK_TRANSPOSE] = KIND(1, 1, move, transpose, NULL, NULL),
     [PWL_NETWORK_SLICE] = KIND(1, 1, move, slice, NULL, NULL),
@@ -50,6 +52,7 @@ static const pwl_network_kind_row rows[] = {
     [PWL_NETWORK_CONVOLUTION] = KIND(1, 1, convolution, convolution, NULL, pwl_network_scratch_convolution),
     [PWL_NETWORK_MAX_POOL] = KIND(1, 1, move, max_pool, NULL, NULL),
     [PWL_NETWORK_LOOP] = KIND(1, 8, loop, loop, NULL, pwl_network_scratch_loop),
+    [PWL_NETWORK_APPEND] = KIND(3, 3, append, append, pwl_network_in_place_append, NULL),
 };
 
 const pwl_network_kind_row *pwl_network_kind_of(const pwl_network_node *node)

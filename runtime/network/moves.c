@@ -124,19 +124,12 @@ int pwl_network_fits_transpose(const pwl_network_step *step)
     return 1;
 }
 
-/* Counted from the end where it is negative, and cut to the axis. */
-static size_t place_of(int64_t place, size_t length)
-{
-    const int64_t from_start = place < 0 ? place + (int64_t)length : place;
-    return (size_t)pwl_sat(from_start, 0, (int64_t)length);
-}
-
 void pwl_network_run_slice(const pwl_network_step *step)
 {
     const pwl_network_slice *const slice = step->node->of;
     const pwl_network_shape *const x = &step->x_shape[0];
     const size_t places = x->at[slice->axis], inner = pwl_network_places(x, slice->axis + (size_t)1, x->axes);
-    const size_t outer = pwl_network_places(x, 0, slice->axis), start = place_of(slice->start, places);
+    const size_t outer = pwl_network_places(x, 0, slice->axis), start = pwl_network_place_of(slice->start, places);
     const size_t count = slice->keep ? step->y_shape.at[slice->axis] : 1;
     size_t i, k, at = 0;
     for (i = 0; i < outer; i++)
@@ -155,8 +148,8 @@ int pwl_network_fits_slice(const pwl_network_step *step)
         !pwl_network_same_axes(x, slice->axis + (size_t)1, y, slice->axis + (size_t)slice->keep,
                                x->axes - slice->axis - 1))
         return 0;
-    start = place_of(slice->start, x->at[slice->axis]);
-    stop = slice->keep ? place_of(slice->stop, x->at[slice->axis]) : x->at[slice->axis];
+    start = pwl_network_place_of(slice->start, x->at[slice->axis]);
+    stop = slice->keep ? pwl_network_place_of(slice->stop, x->at[slice->axis]) : x->at[slice->axis];
     if (start >= stop)
         return 0;
     if (!slice->keep)
@@ -192,10 +185,54 @@ int pwl_network_fits_concat(const pwl_network_step *step)
            pwl_network_same_axes(a, axis + 1, y, axis + 1, a->axes - axis - 1);
 }
 
-pwl_status pwl_network_check_move(const pwl_network_step *step)
+/* A cache that is the output's own array is there already. */
+void pwl_network_run_append(const pwl_network_step *step)
+{
+    const size_t axis = ((const pwl_network_append *)step->node->of)->axis, bytes = pwl_network_bytes_of(step->out);
+    const pwl_network_shape *const x = &step->x_shape[0], *const y = &step->y_shape;
+    const size_t outer = pwl_network_places(x, 0, axis), inner = pwl_network_places(x, axis + 1, x->axes);
+    size_t i, k;
+    if (step->y != step->x[1])
+        pwl_network_copy(step->y, 0, step->x[1], 0, 1, pwl_network_all(y), bytes);
+    for (i = 0; i < outer; i++)
+        for (k = 0; k < x->at[axis]; k++) {
+            const size_t place = (size_t)pwl_element_of((pwl_type)step->in[2]->type, step->x[2], k);
+            pwl_network_copy(step->y, (i * y->at[axis] + place) * inner, step->x[0], (i * x->at[axis] + k) * inner, 1,
+                             inner, bytes);
+        }
+}
+
+int pwl_network_fits_append(const pwl_network_step *step)
+{
+    const size_t axis = ((const pwl_network_append *)step->node->of)->axis;
+    const pwl_network_shape *const x = &step->x_shape[0], *const y = &step->y_shape;
+    const pwl_network_shape *const cache = &step->x_shape[1], *const numbers = &step->x_shape[2];
+    return axis < y->axes && x->axes == y->axes && cache->axes == y->axes && numbers->axes == 1 &&
+           numbers->at[0] == x->at[axis] && pwl_network_same_axes(cache, 0, y, 0, y->axes) &&
+           pwl_network_same_axes(x, 0, y, 0, axis) &&
+           pwl_network_same_axes(x, axis + 1, y, axis + 1, y->axes - axis - 1);
+}
+
+int pwl_network_in_place_append(const pwl_network_step *step, int k)
+{
+    (void)step;
+    return k == 1;
+}
+
+int pwl_network_has_places(const pwl_network_step *step, const void *numbers)
+{
+    const size_t axis = ((const pwl_network_append *)step->node->of)->axis, count = step->x_shape[0].at[axis];
+    size_t k;
+    for (k = 0; k < count; k++)
+        if ((uint64_t)pwl_element_of((pwl_type)step->in[2]->type, numbers, k) >= step->y_shape.at[axis])
+            return 0;
+    return 1;
+}
+
+static pwl_status check_moved(const pwl_network_step *step, int count)
 {
     int k;
-    for (k = 0; k < step->node->reads; k++)
+    for (k = 0; k < count; k++)
         if (step->in[k]->type != step->out->type)
             return PWL_ERR_FIELD;
         else if (step->in[k]->zero_point != step->out->zero_point)
@@ -203,4 +240,14 @@ pwl_status pwl_network_check_move(const pwl_network_step *step)
         else if (step->in[k]->qmin != step->out->qmin || step->in[k]->qmax != step->out->qmax)
             return PWL_ERR_RANGE_Y;
     return PWL_OK;
+}
+
+pwl_status pwl_network_check_move(const pwl_network_step *step)
+{
+    return check_moved(step, step->node->reads);
+}
+
+pwl_status pwl_network_check_append(const pwl_network_step *step)
+{
+    return step->in[2]->qmin < 0 ? PWL_ERR_CODE : check_moved(step, 2);
 }

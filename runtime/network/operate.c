@@ -9,14 +9,21 @@ static const pwl_network_operator *operator_of(const pwl_network_step *step)
     return step->node->of;
 }
 
-/* Blocks of rows that share a row of the mask, or count causally each anew. */
+/* Whether the last edge read numbers the places that rows see. */
+static int is_numbered(const pwl_network_step *step)
+{
+    return operator_of(step)->is_causal == 2;
+}
+
+/* Blocks of rows that share a row of the mask, or count causally each anew; where places are numbered, each row. */
 static void run_softmax(const pwl_network_step *step, const pwl_softmax *softmax, int is_causal)
 {
     const pwl_network_shape *const x = &step->x_shape[0];
     const size_t before = x->axes - 1, length = x->at[before], second = before ? x->at[before - 1] : 1;
     /* A row of the mask is for all that lies at one place of the first axis. */
     const size_t each = pwl_network_places(x, before ? 1 : 0, before), all = pwl_network_places(x, 0, before);
-    const size_t block = is_causal || before < 2 ? second : each;
+    const size_t block = is_numbered(step) ? 1 : is_causal || before < 2 ? second : each;
+    const int numbers = step->node->reads - 1, is_masked = numbers > is_numbered(step);
     const size_t x_bytes = pwl_network_bytes_of(step->in[0]), y_bytes = pwl_network_bytes_of(step->out);
     pwl_rows rows;
     size_t at, batch = 0, next = each;
@@ -31,9 +38,31 @@ static void run_softmax(const pwl_network_step *step, const pwl_softmax *softmax
             batch++;
         rows.x = (const char *)step->x[0] + at * length * x_bytes;
         rows.y = (char *)step->y + at * length * y_bytes;
-        if (step->node->reads > 1)
-            rows.mask = (const uint8_t *)step->x[1] + batch * length;
+        if (is_masked)
+            rows.mask = (const uint8_t *)step->x[1] + (before < 2 ? at : batch) * length;
+        if (is_numbered(step))
+            rows.first = (size_t)pwl_element_of((pwl_type)step->in[numbers]->type, step->x[numbers], at % second);
         pwl_softmax_run(softmax, &rows, step->way.levels);
+    }
+}
+
+/* Blocks of the last axes, of which neither input has one place for many. */
+static void run_add(const pwl_network_step *step, const pwl_add *add)
+{
+    const pwl_network_shape *const y = &step->y_shape, *const x = step->x_shape;
+    const size_t all = pwl_network_all(y), y_bytes = pwl_network_bytes_of(step->out);
+    size_t place[PWL_NETWORK_AXES], at[2] = {0, 0}, axes = y->axes, block = 1, y_at, k;
+    for (k = 0; k < PWL_NETWORK_AXES; k++)
+        place[k] = 0;
+    while (axes > 0 && y->axes - axes < x[0].axes && y->axes - axes < x[1].axes &&
+           x[0].at[x[0].axes - 1 - (y->axes - axes)] == y->at[axes - 1] &&
+           x[1].at[x[1].axes - 1 - (y->axes - axes)] == y->at[axes - 1])
+        block *= y->at[--axes];
+    for (y_at = 0; y_at < all; y_at += block) {
+        pwl_add_run(add, (const char *)step->x[0] + at[0] * pwl_network_bytes_of(step->in[0]),
+                    (const char *)step->x[1] + at[1] * pwl_network_bytes_of(step->in[1]),
+                    (char *)step->y + y_at * y_bytes, block);
+        pwl_network_next(step, axes, place, at);
     }
 }
 
@@ -60,23 +89,29 @@ void pwl_network_run_operator(const pwl_network_step *step)
         pwl_requantise_run(own->of, step->x[0], step->y, count);
         break;
     default:
-        pwl_add_run(own->of, step->x[0], step->x[1], step->y, count);
+        run_add(step, own->of);
     }
 }
 
-/* One input and one output of one shape; add's second has it too. A mask is a row of places for each place of the first
- * axis. */
+/* One input and one output of one shape; those of add broadcast. A mask is a row of places for each place of the first
+ * axis; numbers of places are one for each row of the second last. */
 int pwl_network_fits_operator(const pwl_network_step *step)
 {
     const pwl_network_shape *const x = &step->x_shape[0], *const y = &step->y_shape, *const b = &step->x_shape[1];
     const pwl_network_operator *const own = operator_of(step);
     const int is_row = own->type == PWL_NETWORK_SOFTMAX || own->type == PWL_NETWORK_NORM;
+    int reads = step->node->reads;
+    if (own->type == PWL_NETWORK_ADD)
+        return reads == 2 && pwl_network_broadcasts(step);
     if (x->axes != y->axes || !pwl_network_same_axes(x, 0, y, 0, x->axes) || (is_row && x->axes < 1))
         return 0;
-    if (own->type == PWL_NETWORK_ADD)
-        return step->node->reads == 2 && b->axes == x->axes && pwl_network_same_axes(x, 0, b, 0, x->axes);
-    return step->node->reads < 2 ||
-           (x->axes >= 2 && b->axes == 2 && b->at[0] == x->at[0] && b->at[1] == x->at[x->axes - 1]);
+    if (is_numbered(step)) {
+        const pwl_network_shape *const numbers = &step->x_shape[--reads];
+        if (reads < 1 || x->axes < 2 || numbers->axes != 1 || numbers->at[0] != x->at[x->axes - 2])
+            return 0;
+    }
+    return reads < 2 ||
+           (reads == 2 && x->axes >= 2 && b->axes == 2 && b->at[0] == x->at[0] && b->at[1] == x->at[x->axes - 1]);
 }
 
 /* What an operator says of its output. */
@@ -112,8 +147,10 @@ static pwl_status check_softmax(const pwl_network_step *step, const pwl_softmax 
     pwl_status status = pwl_softmax_check(softmax);
     if (status == PWL_OK)
         status = check_types(step, softmax->in, softmax->out);
-    if (status == PWL_OK && step->node->reads > 1 && pwl_network_bytes_of(step->in[1]) != 1)
+    if (status == PWL_OK && step->node->reads > 1 + is_numbered(step) && pwl_network_bytes_of(step->in[1]) != 1)
         status = PWL_ERR_FIELD;
+    if (status == PWL_OK && is_numbered(step) && step->in[step->node->reads - 1]->qmin < 0)
+        status = PWL_ERR_CODE;
     if (status == PWL_OK && x->at[x->axes - 1] > softmax->longest)
         status = PWL_ERR_ROW;
     return status != PWL_OK ? status : check_output(step->out, softmax->qmin_y, softmax->qmax_y, softmax->zp_y);
@@ -156,8 +193,9 @@ static pwl_status check_add(const pwl_network_step *step, const pwl_add *add)
 pwl_status pwl_network_check_operator(const pwl_network_step *step)
 {
     const pwl_network_operator *const own = operator_of(step);
-    const int takes = own->type == PWL_NETWORK_SOFTMAX ? 3 : own->type == PWL_NETWORK_ADD ? 2 : 1;
-    if (!(takes >> (step->node->reads - 1) & 1) || own->is_causal > (own->type == PWL_NETWORK_SOFTMAX))
+    const int is_softmax = own->type == PWL_NETWORK_SOFTMAX;
+    const int takes = is_softmax ? 3 << is_numbered(step) : own->type == PWL_NETWORK_ADD ? 2 : 1;
+    if (own->is_causal > 2 * is_softmax || !(takes >> (step->node->reads - 1) & 1))
         return PWL_ERR_FIELD;
     switch (own->type) {
     case PWL_NETWORK_TABLE:
@@ -177,9 +215,26 @@ pwl_status pwl_network_check_operator(const pwl_network_step *step)
     }
 }
 
-/* Elements are read before they are written; a mask is not the output's. */
+/* Whether two edges have one shape at all sizes. */
+static int same_shape(const pwl_network_edge *a, const pwl_network_edge *b)
+{
+    int axis, k;
+    if (a->axes != b->axes)
+        return 0;
+    for (axis = 0; axis < a->axes; axis++) {
+        if (a->shape[axis].times != b->shape[axis].times)
+            return 0;
+        for (k = 0; k < PWL_NETWORK_FACTORS; k++)
+            if (a->shape[axis].sizes[k] != b->shape[axis].sizes[k])
+                return 0;
+    }
+    return 1;
+}
+
+/* Elements are read before they are written, but for those that add reads again; a mask is not the output's. */
 int pwl_network_in_place_operator(const pwl_network_step *step, int k)
 {
-    return pwl_network_bytes_of(step->in[k]) == pwl_network_bytes_of(step->out) &&
-           (k == 0 || operator_of(step)->type == PWL_NETWORK_ADD);
+    if (pwl_network_bytes_of(step->in[k]) != pwl_network_bytes_of(step->out))
+        return 0;
+    return operator_of(step)->type == PWL_NETWORK_ADD ? same_shape(step->in[k], step->out) : k == 0;
 }

@@ -7,22 +7,17 @@ typedef struct tile {
     size_t at, from, stride;
 } tile;
 
-/* shr((sum + bias) factor, shift) stays within 62 bits; clipping follows. bias may be null. */
+/* bias may be null. */
 static void finish(const pwl_network_step *step, const pwl_network_sums *of, const pwl_network_factors *factors,
                    const int64_t *bias, const tile *to)
 {
-    const size_t each = factors->count > 1;
-    size_t i, j;
-    for (i = 0; i < of->rows; i++) {
-        int64_t *const sums = of->sums + i * of->columns;
-        for (j = 0; j < of->columns; j++) {
-            const size_t c = to->from + j;
-            const int n = factors->shift[each * c];
-            const int64_t v = (sums[j] + (bias ? bias[c] : 0)) * factors->factor[each * c];
-            sums[j] = (v + ((int64_t)1 << (n - 1))) >> n;
-        }
-        pwl_network_store(step->out, step->y, to->at + i * to->stride + to->from, of->columns, sums);
-    }
+    const uint8_t each = factors->count > 1;
+    const pwl_network_rounding by = {bias ? bias + to->from : NULL, factors->factor + each * to->from,
+                                     factors->shift + each * to->from, bias != NULL, each};
+    size_t i;
+    for (i = 0; i < of->rows; i++)
+        step->round(step->out, step->y, to->at + i * to->stride + to->from, of->sums + i * of->columns, of->columns,
+                    &by);
 }
 
 /* A matrix of `rows` by `columns` sums; of->a and of->b are its whole inputs, y begins at code `at`. */

@@ -89,41 +89,13 @@ int pwl_network_fits(const pwl_network *network, const uint32_t *sizes)
     return 1;
 }
 
-static pwl_status check_sizes(const pwl_network *network, const uint32_t *sizes)
+pwl_status pwl_network_check_sizes(const pwl_network *network, const uint32_t *sizes)
 {
     size_t k;
     for (k = 0; k < network->sizes; k++)
         if (!is_within(sizes[k], 1, network->longest[k]))
             return PWL_ERR_SIZE;
     return pwl_network_fits(network, sizes) ? PWL_OK : PWL_ERR_SHAPE;
-}
-
-static pwl_status check_call(const pwl_network *network, const pwl_network_call *call)
-{
-    pwl_status status;
-    uint64_t wanted;
-    int k;
-    if ((network->sizes && !call->sizes) || (network->inputs && !call->inputs) || (network->outputs && !call->outputs))
-        return PWL_ERR_NULL;
-    for (k = 0; k < network->inputs; k++)
-        if (!call->inputs[k])
-            return PWL_ERR_NULL;
-    for (k = 0; k < network->outputs; k++)
-        if (!call->outputs[k])
-            return PWL_ERR_NULL;
-    status = check_sizes(network, call->sizes);
-    if (status != PWL_OK)
-        return status;
-    wanted = pwl_network_size(network, call->sizes);
-    if (wanted && !call->memory)
-        return PWL_ERR_NULL;
-    if (wanted > call->bytes || wanted > SIZE_MAX || (uintptr_t)call->memory % sizeof(int64_t))
-        return PWL_ERR_MEMORY;
-    for (k = 0; k < network->inputs; k++)
-        if (!codes_are(&network->edges[network->input[k]], call->inputs[k],
-                       (size_t)pwl_network_count(network, network->input[k], call->sizes)))
-            return PWL_ERR_CODE;
-    return PWL_OK;
 }
 
 /* The first output of that edge, or -1. */
@@ -143,6 +115,50 @@ static const void *input_of(const pwl_network *network, const pwl_network_call *
         if (network->input[k] == edge)
             return call->inputs[k];
     return NULL;
+}
+
+/* Whether every cache has the places that are asked of it. */
+static int caches_suffice(const pwl_network *network, const pwl_network_call *call)
+{
+    pwl_network_step step;
+    size_t k;
+    for (k = 0; k < network->node_count; k++) {
+        const pwl_network_node *const node = &network->nodes[k];
+        if (node->kind != PWL_NETWORK_APPEND)
+            continue;
+        pwl_network_step_at(network, node, call->sizes, &step);
+        if (!pwl_network_has_places(&step, input_of(network, call, node->inputs[2])))
+            return 0;
+    }
+    return 1;
+}
+
+static pwl_status check_call(const pwl_network *network, const pwl_network_call *call)
+{
+    pwl_status status;
+    uint64_t wanted;
+    int k;
+    if ((network->sizes && !call->sizes) || (network->inputs && !call->inputs) || (network->outputs && !call->outputs))
+        return PWL_ERR_NULL;
+    for (k = 0; k < network->inputs; k++)
+        if (!call->inputs[k])
+            return PWL_ERR_NULL;
+    for (k = 0; k < network->outputs; k++)
+        if (!call->outputs[k])
+            return PWL_ERR_NULL;
+    status = pwl_network_check_sizes(network, call->sizes);
+    if (status != PWL_OK)
+        return status;
+    wanted = pwl_network_size(network, call->sizes);
+    if (wanted && !call->memory)
+        return PWL_ERR_NULL;
+    if (wanted > call->bytes || wanted > SIZE_MAX || (uintptr_t)call->memory % sizeof(int64_t))
+        return PWL_ERR_MEMORY;
+    for (k = 0; k < network->inputs; k++)
+        if (!codes_are(&network->edges[network->input[k]], call->inputs[k],
+                       (size_t)pwl_network_count(network, network->input[k], call->sizes)))
+            return PWL_ERR_CODE;
+    return caches_suffice(network, call) ? PWL_OK : PWL_ERR_CODE;
 }
 
 /* Where what a node writes lies. */
@@ -177,7 +193,8 @@ void pwl_network_run_nodes(const pwl_network *network, const pwl_network_call *c
     lay_out(network, call->sizes, call->memory);
     step.scratch = call->memory ? (char *)call->memory + scratch_begins(network) : NULL;
     step.way.levels = call->way ? call->way->levels : PWL_LEVELS_ALL;
-    step.way.sum = call->way && call->way->sum ? call->way->sum : pwl_network_sum;
+    step.way.sum = call->way && call->way->sum ? call->way->sum : pwl_sum_way_of(step.way.levels)->sum;
+    step.round = pwl_sum_way_of(step.way.levels)->round;
     for (at = 0; at < network->node_count; at++) {
         const pwl_network_node *const node = &network->nodes[at];
         pwl_network_step_at(network, node, call->sizes, &step);

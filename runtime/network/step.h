@@ -7,11 +7,7 @@
 
 #include "../element.h"
 #include "../within.h"
-
-/* An edge's axes as numbers. */
-typedef struct pwl_network_shape {
-    size_t axes, at[PWL_NETWORK_AXES];
-} pwl_network_shape;
+#include "sum_ways.h"
 
 typedef struct pwl_network_step {
     const pwl_network *network;
@@ -23,6 +19,7 @@ typedef struct pwl_network_step {
     void *y;
     void *scratch; /* of as many bytes as the kind wants */
     pwl_network_way way;
+    pwl_network_rounder *round;
 } pwl_network_step;
 
 /* A kind of node: a row of the list in kinds.c. */
@@ -46,14 +43,17 @@ const pwl_network_kind_row *pwl_network_kind_of(const pwl_network_node *node);
 /* Fills all of a step that does not belong to a run. */
 void pwl_network_step_at(const pwl_network *network, const pwl_network_node *node, const uint32_t *sizes,
                          pwl_network_step *step);
-void pwl_network_shape_at(const pwl_network_edge *edge, const uint32_t *sizes, pwl_network_shape *shape);
-
-/* The product of axes [from, to). */
-size_t pwl_network_places(const pwl_network_shape *shape, size_t from, size_t to);
 size_t pwl_network_all(const pwl_network_shape *shape);
 
 /* Whether axes [from, from + count) of a are those of b from another on. */
 int pwl_network_same_axes(const pwl_network_shape *a, size_t from, const pwl_network_shape *b, size_t at, size_t count);
+
+/* Shapes broadcast as numpy's do: aligned at their ends, and an axis of one place serves for all. Whether the inputs'
+ * are then the output's. */
+int pwl_network_broadcasts(const pwl_network_step *step);
+
+/* To the next place of the output's first `axes` axes, and where each input then is. */
+void pwl_network_next(const pwl_network_step *step, size_t axes, size_t *place, size_t *at);
 
 /* run.c */
 static inline uint64_t pwl_network_aligned(uint64_t bytes)
@@ -66,6 +66,10 @@ int pwl_network_fits(const pwl_network *network, const uint32_t *sizes);
 
 /* A run whose call has been checked. */
 void pwl_network_run_nodes(const pwl_network *network, const pwl_network_call *call);
+
+/* moves.c */
+/* Whether the cache has each place that an append's third edge numbers: an array of the network's input. */
+int pwl_network_has_places(const pwl_network_step *step, const void *numbers);
 
 /* products.c */
 enum { PWL_NETWORK_TILE = PWL_NETWORK_ROWS * PWL_NETWORK_COLUMNS };

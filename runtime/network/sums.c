@@ -8,6 +8,7 @@
  *   b  | . . . . . . |  columns, one piece at a time
  */
 #include "step.h"
+#include "sum_codes.h"
 
 #if UINTPTR_MAX > UINT32_MAX
 enum { PIECE = 256 };
@@ -28,11 +29,19 @@ static int64_t largest(uint8_t type, int64_t zero)
     return above > below ? above : below;
 }
 
+size_t pwl_sum_most(const pwl_network_sums *of)
+{
+    if (!is_short(of->a_type, of->a_zero) || !is_short(of->b_type, of->b_zero))
+        return 0;
+    return of->is_narrow ? SIZE_MAX
+                         : (size_t)(INT32_MAX / (largest(of->a_type, of->a_zero) * largest(of->b_type, of->b_zero)));
+}
+
 #define WIDEN(type)                                                                                                    \
     for (k = 0; k < count; k++)                                                                                        \
     to[k] = (int16_t)(((const type *)array)[at + k * step] - zero)
 
-static void widen(uint8_t type, const void *array, size_t at, size_t step, size_t count, int zero, int16_t *to)
+void pwl_sum_widen(uint8_t type, const void *array, size_t at, size_t step, size_t count, int zero, int16_t *to)
 {
     size_t k;
     if (step != 1) {
@@ -74,15 +83,14 @@ static int64_t dot_wide(const int16_t *a, const int16_t *b, size_t count)
 static void sum_short(const pwl_network_sums *of)
 {
     int16_t a[PWL_NETWORK_ROWS][PIECE], b[PIECE];
-    const int fits =
-        of->is_narrow || largest(of->a_type, of->a_zero) * largest(of->b_type, of->b_zero) <= INT32_MAX / PIECE;
+    const int fits = pwl_sum_most(of) >= PIECE;
     size_t at, i, j, count;
     for (at = 0; at < of->length; at += count) {
         count = of->length - at < PIECE ? of->length - at : PIECE;
         for (i = 0; i < of->rows; i++)
-            widen(of->a_type, of->a, i * of->a_stride + at, 1, count, (int)of->a_zero, a[i]);
+            pwl_sum_widen(of->a_type, of->a, i * of->a_stride + at, 1, count, (int)of->a_zero, a[i]);
         for (j = 0; j < of->columns; j++) {
-            widen(of->b_type, of->b, j * of->b_stride + at * of->b_step, of->b_step, count, (int)of->b_zero, b);
+            pwl_sum_widen(of->b_type, of->b, j * of->b_stride + at * of->b_step, of->b_step, count, (int)of->b_zero, b);
             for (i = 0; i < of->rows; i++)
                 of->sums[i * of->columns + j] += fits ? dot(a[i], b, count) : dot_wide(a[i], b, count);
         }
@@ -118,4 +126,33 @@ void pwl_network_sum(const pwl_network_sums *of)
         sum_short(of);
     else
         sum_any(of);
+}
+
+void pwl_network_round(const pwl_network_edge *edge, void *array, size_t at, const int64_t *sums, size_t count,
+                       const pwl_network_rounding *by)
+{
+    int64_t values[PWL_NETWORK_PIECE];
+    size_t from, k, piece;
+    for (from = 0; from < count; from += piece) {
+        piece = count - from < PWL_NETWORK_PIECE ? count - from : PWL_NETWORK_PIECE;
+        for (k = 0; k < piece; k++) {
+            const size_t i = from + k;
+            const int64_t v = (sums[i] + (by->bias ? by->bias[by->bias_each * i] : 0)) * by->factor[by->each * i];
+            values[k] = pwl_network_shr(v, by->shift[by->each * i]);
+        }
+        pwl_network_store(edge, array, at + from, piece, values);
+    }
+}
+
+#define WAY(name, level, round) {#name, level, pwl_sum_##name, round},
+const pwl_sum_way pwl_sum_ways[] = {PWL_SUM_WAYS(WAY){"plain", 0, pwl_network_sum, pwl_network_round}};
+#undef WAY
+
+const pwl_sum_way *pwl_sum_way_of(uint32_t levels)
+{
+    const uint32_t have = levels & pwl_levels();
+    const pwl_sum_way *way = pwl_sum_ways;
+    while ((way->level & have) != way->level)
+        way++;
+    return way;
 }

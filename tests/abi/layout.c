@@ -76,6 +76,7 @@
 #define NETWORK_CONVOLUTION(F) F(weights) F(bias) F(factors) F(channels) F(inputs) F(groups) F(window) F(is_narrow)
 #define NETWORK_MAX_POOL(F) F(window)
 #define NETWORK_LOOP(F) F(body) F(axis) F(reverse)
+#define NETWORK_APPEND(F) F(axis)
 #define NETWORK(F)                                                                                                     \
     F(version)                                                                                                         \
     F(sizes) F(inputs) F(outputs) F(edge_count) F(node_count) F(places) F(longest) F(input) F(output) F(edges)         \
@@ -123,6 +124,7 @@
 #define IN_NETWORK_CONVOLUTION(field) FIELD(pwl_network_convolution, field)
 #define IN_NETWORK_MAX_POOL(field) FIELD(pwl_network_max_pool, field)
 #define IN_NETWORK_LOOP(field) FIELD(pwl_network_loop, field)
+#define IN_NETWORK_APPEND(field) FIELD(pwl_network_append, field)
 #define IN_NETWORK(field) FIELD(pwl_network, field)
 #define IN_NETWORK_PROOF(field) FIELD(pwl_network_proof, field)
 #define IN_NETWORK_SUMS(field) FIELD(pwl_network_sums, field)
@@ -203,6 +205,8 @@ int main(void)
     NETWORK_MAX_POOL(IN_NETWORK_MAX_POOL)
     STRUCT(pwl_network_loop)
     NETWORK_LOOP(IN_NETWORK_LOOP)
+    STRUCT(pwl_network_append)
+    NETWORK_APPEND(IN_NETWORK_APPEND)
     STRUCT(pwl_network)
     NETWORK(IN_NETWORK)
     STRUCT(pwl_network_proof)

@@ -61,6 +61,14 @@ static void require_codes(const struct network *network, uint16_t edge, const vo
         REQUIRE(operator_code(&type, codes, k) >= type.qmin && operator_code(&type, codes, k) <= type.qmax);
 }
 
+static bool keeps_tokens(const pwl_network *network)
+{
+    for (int k = 0; k < network->node_count; k++)
+        if (network->nodes[k].kind == PWL_NETWORK_APPEND)
+            return true;
+    return false;
+}
+
 /* Arrays of exactly what is said: what lies beyond them is for the sanitizers. */
 static void require_run(const struct network *network, uint64_t seed)
 {
@@ -68,18 +76,22 @@ static void require_run(const struct network *network, uint64_t seed)
     const uint64_t bytes = pwl_network_size(packed, packed->longest);
     void *inputs[ENDS], *outputs[2][ENDS], *const memory = malloc(bytes ? bytes : 1);
     uint64_t state = seed | 1;
+    bool is_run = true; /* else its inputs number places that a cache does not have */
     REQUIRE(memory);
     for (int k = 0; k < packed->inputs; k++)
         inputs[k] = draw(network, packed->input[k], &state);
     for (int run = 0; run < 2; run++) {
         for (int k = 0; k < packed->outputs; k++)
-            outputs[run][k] = malloc(pwl_network_bytes(packed, packed->output[k], packed->longest));
+            outputs[run][k] = calloc(1, pwl_network_bytes(packed, packed->output[k], packed->longest));
         memset(memory, run ? 0xa5 : 0, bytes);
         const pwl_network_call call = {packed->longest, (const void *const *)inputs, outputs[run], memory, bytes, NULL};
-        REQUIRE(pwl_network_run(packed, &call) == PWL_OK);
+        const pwl_status status = pwl_network_run(packed, &call);
+        is_run = status != PWL_ERR_CODE || !keeps_tokens(packed);
+        REQUIRE(status == PWL_OK || !is_run);
     }
     for (int k = 0; k < packed->outputs; k++) {
-        require_codes(network, packed->output[k], outputs[0][k]);
+        if (is_run)
+            require_codes(network, packed->output[k], outputs[0][k]);
         REQUIRE(memcmp(outputs[0][k], outputs[1][k], pwl_network_bytes(packed, packed->output[k], packed->longest)) ==
                 0);
         free(outputs[0][k]);

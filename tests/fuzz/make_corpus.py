@@ -427,7 +427,7 @@ def operator_seeds():
 def network_seeds():
     """Networks that every platform runs, whole and with what no reader may take."""
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/networks")
-    for name in ("encoder", "vision", "gru"):
+    for name in ("encoder", "vision", "gru", "decoder"):
         with open(os.path.join(folder, f"{name}.json"), "rb") as file:
             text = json.dumps(json.loads(file.read()), separators=(",", ":")).encode()
         with open(os.path.join(folder, f"{name}.safetensors"), "rb") as file:

@@ -24,6 +24,7 @@ from pwl.network.kinds import sizes_of  # noqa: E402
 KEPT = ROOT / "tests/golden/networks"
 SMALL = dict(seed=5, hidden=4, inputs=3, longest=7)
 NETWORKS = {"encoder": lambda: networks.encoder(5, width=8, layers=1, words=12, longest=6),
+            "decoder": lambda: networks.decoder(5, width=8, heads=2, kept=1, words=12, capacity=6, places=6),
             "vision": lambda: networks.vision(3, 1, 3, 5), "gru": lambda: networks.gru(**SMALL),
             "gru_reverse": lambda: networks.gru(**SMALL, reverse=1)}
 RUNS = 3
@@ -49,7 +50,7 @@ def line(name, network):
             shape = sizes_of(edge.shape, sizes)
             drawn = [edge.type.qmin + random_bits(state) % (edge.type.qmax - edge.type.qmin + 1) for _ in range(int(np.prod(shape)))]
             codes.append(np.array(drawn, edge.type.dtype).reshape(shape))
-        made = network(*codes)
+        made = network(*codes, by="numpy")
         for array in made if isinstance(made, tuple) else (made,):
             for code in array.ravel():
                 hashed = (hashed ^ int(code) & 0xFFFFFFFF) * 0x100000001B3 & MASK

@@ -7,6 +7,7 @@
 
 #include <pwl/network.h>
 
+#include "../golden/networks/decoder.h"
 #include "../golden/networks/encoder.h"
 #include "../golden/networks/gru.h"
 #include "../golden/networks/gru_reverse.h"
@@ -105,6 +106,7 @@ int check_networks(void *all, size_t bytes)
     memory = (char *)all + ENDS;
     memory_bytes = bytes - ENDS;
     failed = check_one("encoder", &golden_encoder);
+    failed |= check_one("decoder", &golden_decoder);
     failed |= check_one("vision", &golden_vision);
     failed |= check_one("gru", &golden_gru);
     return failed | check_one("gru_reverse", &golden_gru_reverse);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <pwl/cuda.h>
+#include <pwl/cuda_network.h>
 #include <pwl/cuda_qgemm.h>
 #include <pwl/cuda_rows.h>
 #include <pwl/eval.h>
@@ -18,6 +19,7 @@ int pwl_device_current(void);
 size_t pwl_device_table_size(void);
 size_t pwl_device_softmax_size(void);
 size_t pwl_device_norm_size(void);
+size_t pwl_device_network_size(void);
 void *pwl_device_copy(const void *bytes, size_t size);
 void pwl_device_free(void *memory);
 
@@ -44,6 +46,11 @@ size_t pwl_device_softmax_size(void)
 size_t pwl_device_norm_size(void)
 {
     return sizeof(pwl_cuda_norm);
+}
+
+size_t pwl_device_network_size(void)
+{
+    return sizeof(pwl_cuda_network);
 }
 
 void *pwl_device_copy(const void *bytes, size_t size)
@@ -124,6 +131,42 @@ pwl_cuda_status pwl_cuda_norm_run(const pwl_cuda_norm *uploaded, const void *x, 
     fake_launches++;
     pwl_norm_run(uploaded->memory, x, y, count, 0);
     return PWL_CUDA_OK;
+}
+
+/* Nodes of kinds from 9 on are refused when that is asked for. */
+int fake_refuses = 0;
+
+pwl_cuda_status pwl_cuda_network_upload(const pwl_network *network, pwl_cuda_network *uploaded, int32_t *node)
+{
+    for (int k = 0; fake_refuses && k < network->node_count; k++)
+        if (network->nodes[k].kind >= 9) {
+            *node = k;
+            return PWL_CUDA_ERR_NODE;
+        }
+    uploaded->network = network;
+    uploaded->nodes = uploaded;
+    fake_uploads++;
+    return PWL_CUDA_OK;
+}
+
+pwl_cuda_status pwl_cuda_network_release(pwl_cuda_network *uploaded)
+{
+    fake_uploads -= uploaded->nodes != NULL;
+    uploaded->nodes = NULL;
+    return PWL_CUDA_OK;
+}
+
+uint64_t pwl_cuda_network_size(const pwl_cuda_network *uploaded, const uint32_t *sizes)
+{
+    return pwl_network_size(uploaded->network, sizes);
+}
+
+pwl_cuda_status pwl_cuda_network_run(const pwl_cuda_network *uploaded, const pwl_network_call *call,
+                                     struct CUstream_st *stream)
+{
+    fake_stream = (int)(uintptr_t)stream;
+    fake_launches++;
+    return pwl_network_run(uploaded->network, call) == PWL_OK ? PWL_CUDA_OK : PWL_CUDA_ERR_SHAPE;
 }
 
 /* One byte a row; from 64 rows on an error of CUDA's. */

@@ -14,6 +14,7 @@ SIZES = {"batch": 3, "length": 11}
 S8, U8, S16 = pwl.Type(8, True, 2.0 ** -4), pwl.Type(8, False, 2.0 ** -8), pwl.Type(16, True, 2.0 ** -9)
 U16 = pwl.Type(16, False, 2.0 ** -8, 700)
 MASK = pwl.Type(8, False, 1.0, 0, 0, 1)
+TURN = pwl.Type(16, True, 2.0 ** -14)  # cosines and sines
 TYPES = [S8, pwl.Type(8, False, 2.0 ** -5, 90), S16, U16, pwl.Type(8, True, 2.0 ** -4, -20, -100, 90)]
 
 
@@ -124,14 +125,28 @@ class Maker:
         arrays = self.by(type.qmax / largest_offset(x.type) / np.arange(1, count + 1), largest_offset(x.type) * count)
         return self.node("mean", [x] + ([mask] if mask else []), type, (*x.shape[:axis], *x.shape[axis + 1:]), arrays, axis=axis)
 
-    def operate(self, operator, inputs, causal=0):
-        return self.node("operator", inputs, operator.output, inputs[0].shape, operator=operator, causal=causal)
+    def operate(self, operator, inputs, causal=0, shape=None):
+        return self.node("operator", inputs, operator.output, shape or inputs[0].shape, operator=operator, causal=causal)
+
+    def rotate(self, x, numbers, rows):
+        """Half of the last axis against the other, by angles of a table's rows."""
+        half = x.shape[-1] // 2
+        angles = np.outer(np.arange(rows), 1000.0 ** -(np.arange(2 * half) % half / half))
+        sign = np.where(np.arange(2 * half) < half, -1, 1)
+        cos, sin = (self.node("gather", [numbers], TURN, (*numbers.shape, 2 * half), {"table": table}) for table in (
+            np.rint(2 ** 14 * values).astype(np.int16) for values in (np.cos(angles), sign * np.sin(angles))))
+        turned = self.concat(*(self.slice(x, len(x.shape) - 1, k * half, (k + 1) * half, 1, True) for k in (1, 0)), len(x.shape) - 1)
+        arrays = {"factor": np.full(2, 1 << 20, np.int32), "shift": np.array(34, np.uint8)}
+        return self.node("multiply", [x, cos, turned, sin], x.type, x.shape, arrays)
 
     def reshape(self, x, shape):
         return self.node("reshape", [x], x.type, shape)
 
     def transpose(self, x, order):
         return self.node("transpose", [x], x.type, [x.shape[k] for k in order], order=list(order))
+
+    def append(self, x, cache, numbers, axis):
+        return self.node("append", [x, cache, numbers], x.type, cache.shape, axis=axis)
 
     def concat(self, a, b, axis):
         shape = list(a.shape)
@@ -174,6 +189,12 @@ def grow(maker, kind, mask):
         return maker.mean(x, 1 if masked else axis, type, mask if masked else None)
     if kind == "table":
         return maker.operate(operator("tanh", x.type, pwl.Type(16, True, 2.0 ** -15)), [x])
+    if kind == "add" and rng.integers(2):  # of one place for many, on some axes
+        b = maker.constant(rng.choice([S8, U8, S16]), [1 if rng.integers(2) else size for size in x.shape][rng.integers(len(x.shape)):])
+        if (x.type.qmin, x.type.qmax) != pwl.codes.code_range(x.type.bits, x.type.signed):
+            return None
+        pair = [x, b] if rng.integers(2) else [b, x]
+        return maker.operate(operator("add", pair[0].type, pair[1].type, S16), pair, shape=x.shape)
     if kind == "add":
         b = pick(lambda edge: edge.shape == x.shape and edge.type.bits <= 16)
         if (x.type.qmin, x.type.qmax, b.type.qmin, b.type.qmax) != (*pwl.codes.code_range(x.type.bits, x.type.signed),
@@ -236,6 +257,28 @@ def encoder(seed=0, width=24, heads=2, layers=2, words=30, longest=12, bits=16, 
                           [maker.operate(operator("add", h.type, outer.type, wide), [h, outer])])
     pooled = maker.mean(h, 1, wide, mask)
     return maker.network([maker.operate(operator("l2norm", wide, pwl.Type(16, True, 2.0 ** -15), width), [pooled])])
+
+
+def decoder(seed=0, width=16, heads=4, kept=2, words=20, capacity=10, places="places", masked=False):
+    """Attention of a few tokens to all that a cache has, with heads that share keys and values, and angles of places."""
+    sizes = {"batch": 2, "length": 4, **({} if isinstance(places, int) else {places: capacity})}
+    maker, size = Maker(np.random.default_rng(seed), sizes), width // heads
+    ids = maker.input(pwl.Type(32, True, 1.0, 0, 0, words - 1), ("batch", "length"))
+    numbers = maker.input(pwl.Type(32, True, 1.0, 0, 0, capacity - 1), ("length",))
+    cache = ("batch", kept, places, size)
+    caches = [maker.input(S8, cache) for _ in range(2)]
+    mask = [maker.input(MASK, ("batch", places))] if masked else []
+    h = maker.operate(operator("rmsnorm", S16, S16, width), [maker.gather(ids, width, S16)])
+    q, k, v = (maker.transpose(maker.reshape(maker.product(h, size * count, S8), ("batch", "length", count, size)), (0, 2, 1, 3))
+               for count in (heads, kept, kept))
+    q, k = (maker.rotate(x, numbers, capacity) for x in (q, k))
+    keys, values = (maker.append(x, of, numbers, 2) for x, of in zip((k, v), caches))
+    rows = f"{heads // kept}*length"
+    scores = maker.reshape(maker.matmul(maker.reshape(q, ("batch", kept, rows, size)), keys, S8, True), ("batch", heads, "length", places))
+    p = maker.operate(operator("softmax", S8, U8, capacity), [scores, *mask, numbers], 2)
+    context = maker.reshape(maker.matmul(maker.reshape(p, ("batch", kept, rows, places)), values, S8, False), ("batch", heads, "length", size))
+    y = maker.product(maker.reshape(maker.transpose(context, (0, 2, 1, 3)), ("batch", "length", width)), width, S16)
+    return maker.network([y, keys, values])
 
 
 def vision(seed=0, batch=2, rows=9, columns=13):

@@ -15,6 +15,7 @@ import sys
 from harness import end, equal, np, refused, test
 
 import pwl
+import pwl.network
 from pwl import cuda
 
 os.environ["PWL_CUDA_LIBRARY"] = os.path.realpath(sys.argv[1])
@@ -162,6 +163,35 @@ def _():
                                                   mask=Interface(mask.astype(np.float32))))
     refused("ndarray: no array on a CUDA device", lambda: softmax(Interface(x[0, 0]), out=one, mask=mask[0, 0]))
     del softmax, norm
+    gc.collect()
+    assert of_fake("uploads").value == before
+
+
+@test("networks: codes of the CPU, uploaded once, and what is refused")
+def _():
+    gc.collect()
+    before, golden = of_fake("uploads").value, pathlib.Path(sys.argv[3]) / "tests/golden/networks"
+    network, draw = pwl.network.load(golden / "gru.json"), np.random.default_rng(3)
+    edge = network.edges[network.inputs[0]]
+    x = draw.integers(edge.type.qmin, edge.type.qmax + 1, network.shape_at(edge.name, network.sizes)).astype(edge.type.dtype)
+    expected = network(x)
+    for kind in (Interface, DLPack):
+        out = tuple(kind(np.zeros_like(codes)) for codes in expected)
+        given = network(kind(x), out=out, stream=3)
+        assert all(one is other for one, other in zip(given, out)) and of_fake("stream").value == 3
+        for one, codes in zip(out, expected):
+            equal(one.array, codes, kind.__name__)
+    assert of_fake("uploads").value == before + 1
+    out = tuple(Interface(np.zeros_like(codes)) for codes in expected)
+    refused("2 inputs, must be 1", lambda: network(Interface(x), Interface(x), out=out))
+    refused("x is of float32", lambda: network(Interface(x.astype(np.float32)), out=out))
+    refused("must be from 1 to", lambda: network(Interface(np.concatenate([x, x], 1)), out=out))
+    refused("out: 3 arrays, must be 2", lambda: network(Interface(x), out=(*out, out[0])))
+    of_fake("refuses").value = 1
+    other = pwl.network.load(golden / "gru.json")
+    refused("of kind loop that CUDA devices do not run", lambda: other(Interface(x), out=out))
+    of_fake("refuses").value = 0
+    del network
     gc.collect()
     assert of_fake("uploads").value == before
 

@@ -17,12 +17,14 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+import gguf_models
 from harness import end, equal, np, refused, test
 
 import pwl
-from pwl.network import Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, cheapest, load, quantise, relative_loss, without_scales
+from pwl.network import Decoding, Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, cheapest, llama, load, quantise, relative_loss, without_scales
 from pwl.network.arithmetic import multipliers
 from pwl.network.arrays import pack, unpack
+from pwl.network.attention import simplified
 
 os.environ["PWLC"] = str(pathlib.Path(sys.argv[1]).resolve())
 rng = np.random.default_rng(51)
@@ -45,6 +47,15 @@ def alone(node, inputs, output, sizes=None):
     """A network of one node."""
     edges = [*inputs, output]
     return Network(sizes or {}, edges, [edge.name for edge in inputs], [output.name], [node])
+
+
+def ran(network, *codes):
+    """What libpwl gives, which is what numpy gives."""
+    found, reference = network(*codes), network(*codes, by="numpy")
+    for y, wanted in zip(found if isinstance(found, tuple) else (found,), reference if isinstance(found, tuple) else (reference,)):
+        assert y.dtype == wanted.dtype
+        equal(y, wanted, "libpwl beside numpy")
+    return found
 
 
 def rescaled(total, factor, shift, of):
@@ -83,7 +94,7 @@ def _():
             factor, shift = (np.broadcast_to(arrays[name], 5) for name in ("factor", "shift"))
             expected = [[rescaled(sum(int(w) * int(q) for w, q in zip(weights[c], row)) + int(bias[c]), factor[c], shift[c], y)
                          for c in range(5)] for row in codes]
-            equal(network(codes), np.array(expected, y.dtype), f"{x} to {y}")
+            equal(ran(network, codes), np.array(expected, y.dtype), f"{x} to {y}")
 
 
 @test("matmul, either way of its second input")
@@ -99,7 +110,7 @@ def _():
             expected = [[[rescaled(sum((int(p[n, i, k]) - a.zero_point) * (int(second[n, k, j]) - b.zero_point) for k in range(4)),
                                    node.arrays["factor"], node.arrays["shift"], y) for j in range(5)] for i in range(3)]
                         for n in range(2)]
-            equal(network(p, q), np.array(expected, y.dtype), f"{a} by {b}")
+            equal(ran(network, p, q), np.array(expected, y.dtype), f"{a} by {b}")
 
 
 @test("multiply of one pair and of two, one rounding, shapes that broadcast")
@@ -112,7 +123,7 @@ def _():
         codes = [drawn(edge.type, *edge.shape) for edge in inputs]
         whole = [np.broadcast_to(q, (2, 3, 4)).astype(object) - edge.type.zero_point for q, edge in zip(codes, inputs)]
         sums = sum(int(factor[k]) * whole[2 * k] * whole[2 * k + 1] for k in range(pairs))
-        equal(network(*codes), np.vectorize(lambda total: rescaled(int(total), 1, 31, of), otypes=[object])(sums).astype(of.dtype),
+        equal(ran(network, *codes), np.vectorize(lambda total: rescaled(int(total), 1, 31, of), otypes=[object])(sums).astype(of.dtype),
               f"{pairs} to {of}")
 
 
@@ -129,7 +140,7 @@ def _():
                             Edge("y", y, left))
             codes, keep = drawn(x, *shape), rng.integers(0, 2, shape[:axis + 1]).astype(np.uint8)
             keep.ravel()[:shape[axis]] = 0
-            found = network(codes, *([keep] if masked else []))
+            found = ran(network, codes, *([keep] if masked else []))
             for at in np.ndindex(*left):
                 lane = codes[(*at[:axis], slice(None), *at[axis:])]
                 taken = keep[at[:axis]] if masked else np.ones(shape[axis], np.uint8)
@@ -153,7 +164,7 @@ def _():
         network = alone(Node("convolution", ("x",), "y", fields=f, arrays=arrays), [Edge("x", x, (2, 2 * groups, *map(int, size)))],
                         Edge("y", y, (2, 2 * groups, *map(int, out))))
         codes = drawn(x, 2, 2 * groups, *size)
-        found = network(codes)
+        found = ran(network, codes)
         for n, c in itertools.product(range(2), range(2 * groups)):
             for at in np.ndindex(*out):
                 total = int(bias[c])
@@ -171,7 +182,7 @@ def _():
         node = Node("max_pool", ("x",), "y", fields={"kernel": [3, 2], "stride": [2, 1], "padding": [1, 1]})
         network = alone(node, [Edge("x", x, (2, 3, 7, 5))], Edge("y", x, (2, 3, 4, 6)))
         codes = drawn(x, 2, 3, 7, 5)
-        found = network(codes)
+        found = ran(network, codes)
         for n, c, i, j in np.ndindex(2, 3, 4, 6):
             window = codes[n, c, max(2 * i - 1, 0):2 * i + 2, max(j - 1, 0):j + 1]
             assert found[n, c, i, j] == window.max()
@@ -192,7 +203,7 @@ def _():
              Node("reshape", ("last",), "flat"), Node("concat", ("flat", "flat"), "twice", fields={"axis": 0})]
     network = Network(sizes, edges, ["x"], ["twice", "c"], nodes)
     x = rng.integers(0, 10, (2, 5)).astype(np.int32)
-    twice, constant = network(x)
+    twice, constant = ran(network, x)
     flat = table[x].transpose(1, 2, 0)[-1, 1::2].reshape(-1)
     equal(twice, np.concatenate([flat, flat]), "moves")
     equal(constant, nodes[1].arrays["codes"][:5], "constant")
@@ -481,6 +492,252 @@ def _():
     network = recurrent()
     refused("must be finite", lambda: Ranges(network).observe(np.full((1, 2, 6), np.inf)))
     refused("a batch of no numbers", lambda: Ranges(network).observe(np.zeros((0, 2, 6))))
+
+
+@test("append puts codes at the numbered places of a cache and keeps the others; of two at one place the last stays")
+def _():
+    numbers = pwl.Type(8, False, 1.0, 0, 0, 8)
+    for of, axis in itertools.product(TYPES, (0, 1, 2)):
+        shape = [2, 3, 4]
+        shape[axis] = 9
+        whole = tuple(shape)
+        shape[axis] = 3
+        edges = [Edge("x", of, tuple(shape)), Edge("kept", of, whole), Edge("at", numbers, (3,))]
+        network = alone(Node("append", ("x", "kept", "at"), "y", fields={"axis": axis}), edges, Edge("y", of, whole))
+        x, kept, at = drawn(of, *shape), drawn(of, *whole), np.array([(7, 0, 3), (2, 8, 2)][axis % 2], np.uint8)
+        expected = kept.copy()
+        for k, place in enumerate(at):
+            np.moveaxis(expected, axis, 0)[place] = np.moveaxis(x, axis, 0)[k]
+        before = kept.copy()
+        equal(network(x, kept, at), expected, f"{of} along {axis}")
+        equal(kept, before, "the caller's cache")
+
+
+@test("a softmax of numbered places is that of what each row sees, and gives 0 behind it")
+def _():
+    at = pwl.Type(32, True, 1.0, 0, 0, 99)
+    operator = pwl.softmax(side(), pwl.Type(8, False, 2.0 ** -8), rows=12)
+    mask = pwl.Type(8, False, 1.0, 0, 0, 1)
+    for masked in (False, True):
+        inputs = [Edge("x", side(), (2, 3, 5, 12)), *[Edge("keep", mask, (2, 12))] * masked, Edge("at", at, (5,))]
+        node = Node("operator", tuple(edge.name for edge in inputs), "y", fields={"causal": 2}, operator=operator)
+        network = alone(node, inputs, Edge("y", operator.output, (2, 3, 5, 12)))
+        x, numbers, keep = drawn(side(), 2, 3, 5, 12), np.array([0, 11, 3, 3, 99], np.int32), rng.integers(0, 2, (2, 12)).astype(np.uint8)
+        keep[:, 0] = 1
+        found = network(x, *([keep] if masked else []), numbers)
+        for n, h, r in np.ndindex(2, 3, 5):
+            seen = min(int(numbers[r]) + 1, 12)
+            equal(found[n, h, r, :seen], operator(x[n, h, r, :seen], mask=keep[n, :seen] if masked else None), f"row {r}")
+            assert not found[n, h, r, seen:].any()
+
+
+@test("what an append and numbered places cannot have is refused")
+def _():
+    of, at = side(), pwl.Type(32, True, 1.0, 0, 0, 5)
+
+    def made(shape=(2, 3), cache=(2, 6), count=3, number=at, more=(), outputs=("y",), inputs=("x", "kept", "at"), axis=1):
+        edges = [Edge("x", of, shape), Edge("kept", of, cache), Edge("at", number, (count,)), Edge("y", of, cache)]
+        edges += [Edge(node.output, of, cache) for node in more]
+        return Network({}, edges, list(inputs), list(outputs), [Node("append", ("x", "kept", "at"), "y", fields={"axis": axis}), *more])
+
+    made()
+    for of_what, message in ((dict(axis=2), "axis: 2"), (dict(count=2), "numbers of places: (2,)"), (dict(cache=(3, 6)), "for a cache of (3, 6)"),
+                             (dict(number=side()), "codes from -128"), (dict(outputs=("y", "kept")), "is read elsewhere too"),
+                             (dict(more=[Node("reshape", ("kept",), "z")]), "is read elsewhere too"),
+                             (dict(more=[Node("append", ("x", "kept", "at"), "z", fields={"axis": 1})]), "is read elsewhere too"),
+                             (dict(inputs=("x", "kept")), "which nothing before it writes")):
+        refused(message, lambda: made(**of_what))
+    refused("at: place 3, must be below 3, the places of kept", lambda: made((2, 2), (2, 3), 2)(
+        np.zeros((2, 2), np.int8), np.zeros((2, 3), np.int8), np.array([1, 3], np.int32)))
+    refused("at: codes from 6 to 6, must be from 0 to 5", lambda: made()(
+        np.zeros((2, 3), np.int8), np.zeros((2, 6), np.int8), np.full(3, 6, np.int32)))
+
+
+def turned(length=9, size=6):
+    """x cos + (-x2, x1) sin, as decoders spell it, of the drawn input (batch, length, size)."""
+    angles = np.outer(np.arange(20), 50.0 ** -(np.arange(size) % (size // 2) / (size // 2)))
+    row, half = ("batch", "length", size), size // 2
+    part = lambda k: {"axis": 2, "start": k * half, "stop": (k + 1) * half, "step": 1, "keep": 1}  # noqa: E731
+    ops = [Op("linear", ("x",), "q", row, arrays={"weights": np.eye(size), "bias": np.zeros(size)}),
+           Op("constant", (), "cos", ("length", size), arrays={"values": np.cos(angles)}),
+           Op("constant", (), "sin", ("length", size), arrays={"values": np.sin(angles)}),
+           *(Op("slice", ("q",), f"q{k}", (*row[:2], half), fields=part(k)) for k in (0, 1)),
+           Op("scale", ("q1",), "minus", (*row[:2], half), fields={"factor": -1.0}),
+           Op("concat", ("minus", "q0"), "half", row, fields={"axis": 2}), Op("multiply", ("q", "cos"), "a", row),
+           Op("multiply", ("half", "sin"), "b", row), Op("add", ("a", "b"), "y", row)]
+    return FloatNetwork([Input("x", row, "real")], ["y"], ops)
+
+
+@test("a rotation is one multiply, within its bound of the rotation of its input's codes")
+def _():
+    network, x = simplified(turned()), rng.normal(0, 1, (3, 20, 6))
+    kinds = [op.kind for op in network.ops]
+    assert sorted(kinds) == ["concat", "constant", "constant", "linear", "multiply", "slice", "slice"], kinds
+    ranges = Ranges(network)
+    assert np.abs(ranges.observe(x)[0] - turned()(x)[0]).max() < 1e-12
+    worst = 0
+    for widths in (Widths.all(16), Widths(), Widths.all(8)):
+        made = quantise(network, ranges, widths, {"length": 20})
+        edges, seen = made.edges, {}
+        made(edges["x"].type.quantize(x), seen=lambda edge, codes: seen.__setitem__(edge.name, codes.astype(np.float64)))
+        assert all(edges[name].type.scale == 2.0 ** -14 for name in made.nodes[-1].inputs[1::2])
+        angles = np.outer(np.arange(20), 50.0 ** -(np.arange(6) % 3 / 3))
+        q, ratio = seen["q"], edges["q"].type.scale / edges["y"].type.scale
+        other = np.concatenate([-q[..., 3:], q[..., :3]], -1)
+        exact = np.clip(ratio * (q * np.cos(angles) + other * np.sin(angles)), edges["y"].type.qmin, edges["y"].type.qmax)
+        bound = 0.5 + ratio * (np.abs(q) + np.abs(other)) * (2.0 ** -15 + 2.0 ** -30)
+        assert (np.abs(seen["y"] - exact) <= bound).all(), widths
+        worst = max(worst, float((np.abs(seen["y"] - exact) / bound).max()))
+    return f"{worst:.3f} of the bound"
+
+
+@test("keys that heads share are not repeated; what is repeated otherwise is joined")
+def _():
+    x, row = rng.normal(0, 1, (2, 5, 12)), ("batch", "length", 12)
+    heads = [Op("reshape", ("x",), "k4", ("batch", "length", 3, 4)), Op("transpose", ("k4",), "k", ("batch", 3, "length", 4), fields={"order": [0, 2, 1, 3]}),
+             Op("reshape", ("k",), "one", ("batch", 3, 1, "length", 4)),
+             Op("expand", ("one",), "wide", ("batch", 3, 2, "length", 4), fields={"axis": 2, "times": 2}),
+             Op("reshape", ("wide",), "keys", ("batch", 6, "length", 4))]
+    query = [Op("linear", ("x",), "q0", ("batch", "length", 24), arrays={"weights": rng.normal(0, 1, (24, 12)), "bias": np.zeros(24)}),
+             Op("reshape", ("q0",), "q4", ("batch", "length", 6, 4)), Op("transpose", ("q4",), "q", ("batch", 6, "length", 4), fields={"order": [0, 2, 1, 3]})]
+    turned_keys = Op("transpose", ("keys",), "t", ("batch", 6, 4, "length"), fields={"order": [0, 1, 3, 2]})
+    product = Op("matmul", ("q", "t"), "y", ("batch", 6, "length", "length"), fields={"transposed": 0, "factor": 0.5})
+    for ops, output, wanted in (([*query, *heads, turned_keys, product], "y", {"concat": 0, "matmul": 1}), (heads, "keys", {"concat": 1})):
+        network = FloatNetwork([Input("x", row, "real")], [output], ops)
+        made = simplified(network)
+        kinds = [op.kind for op in made.ops]
+        assert "expand" not in kinds and all(kinds.count(kind) == count for kind, count in wanted.items()), kinds
+        assert np.abs(made(x)[0] - network(x)[0]).max() < 1e-12
+    assert next(op for op in simplified(FloatNetwork([Input("x", row, "real")], ["y"], [*query, *heads, turned_keys, product])).ops
+                if op.kind == "matmul").shape == ("batch", 3, "2*length", "length")
+
+
+def causal(mask=False, mean=False):
+    """Attention to what stands before, of one head whose places have angles."""
+    ops = [*turned().ops[:-1], Op("add", ("a", "b"), "k", ("batch", "length", 6)),
+           Op("matmul", ("q", "k"), "scores", ("batch", "length", "length"), fields={"transposed": 1, "factor": 0.4}),
+           Op("softmax", ("scores", *["keep"] * mask), "shares", ("batch", "length", "length"), fields={"causal": 1}),
+           Op("matmul", ("shares", "q"), "context", ("batch", "length", 6), fields={"transposed": 0, "factor": 1.0}),
+           *[Op("mean", ("context",), "mean", ("batch", 6), fields={"axis": 1})] * mean]
+    inputs = [Input("x", ("batch", "length", 6), "real"), *[Input("keep", ("batch", "length"), "mask")] * mask]
+    return simplified(FloatNetwork(inputs, ["mean" if mean else "context"], ops))
+
+
+def made_causal(**of):
+    network, x = causal(**of), rng.normal(0, 1, (3, 20, 6))
+    ranges = Ranges(network)
+    ranges.observe(x, *[np.ones((3, 20), np.int64)] * of.get("mask", False))
+    return quantise(network, ranges), x
+
+
+@test("a decoder gives token by token, and a few at a time, the bits of whole sequences; caches of any number of places")
+def _():
+    made, x = made_causal()
+    decoder, codes = made.decoder(), made.edges["x"].type.quantize(x)
+    whole = made(codes)
+    for steps in ([1] * 20, [7, 1, 12], [20]):
+        growing, found, at = Decoding(decoder, 3), [], 0
+        for step in steps:
+            found.append(growing(codes[:, at:at + step]))
+            at += step
+        equal(np.concatenate(found, 1), whole, f"{steps}")
+        assert growing.position == 20
+    growing = Decoding(decoder, 3)
+    growing._sizes["places"] = 3  # which grow
+    growing._caches = {name: growing._empty(name) for name in growing._axes}
+    equal(np.concatenate([growing(codes[:, k:k + 2]) for k in range(0, 20, 2)], 1), whole, "caches that grow")
+    growing.position = 4  # set back
+    equal(growing(codes[:, 4:9]), whole[:, 4:9], "once more")
+    assert np.abs(Decoding(decoder, 3).real(x) - made.real(x)).max() == 0
+
+
+@test("what cannot be decoded, and tokens beyond the capacity, get their message")
+def _():
+    made, x = made_causal()
+    growing = Decoding(made.decoder(), 3)
+    growing.real(x[:, :18])
+    refused("21 tokens, 18 of them before: the capacity of this network is 20", lambda: growing.real(x[:, :3]))
+    refused("2 inputs, must be 1: x", lambda: growing.real(x, x))
+    assert growing.position == 18
+    refused("keeps nothing of tokens", lambda: Decoding(made))
+    refused("a mask beside the causal one", lambda: made_causal(mask=True)[0].decoder())
+    refused("is over length", lambda: made_causal(mean=True)[0].decoder())
+    refused("no attention is causal", lambda: alone(Node("reshape", ("x",), "y"), [Edge("x", side(), (2, 3))], Edge("y", side(), (6,))).decoder())
+    refused("keeps what it needs of tokens already", lambda: made.decoder().decoder())
+
+
+@test("a decoder of a GGUF file: its block and its whole come near their numbers, and are decoded to the same bits")
+def _():
+    own = np.random.default_rng(7)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.gguf"
+        tensors = gguf_models.tensors_of(own, "q8_0")
+        gguf_models.write(path, gguf_models.values_of(), tensors)
+        batches = [own.integers(0, 40, (2, 10))]
+        made = llama.quantize(path, batches, longest=14)
+        exact = llama.real_network(path, longest=14)(batches[0])[0]
+        loss = relative_loss([made.real(batches[0])], [exact])
+        tokens = own.integers(0, 40, (2, 14))
+        growing = Decoding(made.decoder(), 2)
+        equal(np.concatenate([growing.real(tokens[:, k:k + 1]) for k in range(14)], 1), made.real(tokens), "token by token")
+        hidden = own.normal(0, 1, (2, 10, 32))
+        block = llama.quantize(path, [hidden], longest=14, blocks=[1])
+        found = relative_loss([block.real(hidden)], [llama.real_network(path, longest=14, blocks=[1])(hidden)[0]])
+        assert loss < 0.03 and found < 0.02, (loss, found)
+        equal(Decoding(block.decoder(), 2).real(hidden), block.real(hidden), "a block")
+    return f"{loss:.4f}, a block {found:.4f}"
+
+
+@test("first tokens far beyond the others: their keys and values are kept in real numbers, and no range counts the rest of them")
+def _():
+    own, losses = np.random.default_rng(9), []
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.gguf"
+        tensors = gguf_models.tensors_of(own)
+        tensors["token_embd.weight"][1][0] *= 3000  # which the norms take back
+        gguf_models.write(path, gguf_models.values_of(), tensors)
+        tokens = own.integers(1, 40, (2, 12))
+        tokens[:, 0] = 0
+        exact = llama.real_network(path, longest=12)(tokens)[0]
+        for first in (0, 1):
+            decoder = llama.quantize(path, [tokens], Widths.all(16), longest=12, first=first).decoder()
+            kept = decoder.kept(tokens[:1, :1]) if first else None
+            growing = Decoding(decoder, 2, kept)
+            assert growing.position == first
+            losses.append(relative_loss([growing.real(tokens[:, first:])[:, 1 - first:]], [exact[:, 1:]]))
+        refused("must be codes of as many tokens", lambda: Decoding(decoder, 2, {"cache.0": kept["cache.0"]}))
+        refused("of which the first 1 do not count", lambda: llama.quantize(path, [tokens[:, :1]], longest=12, first=1))
+        decoder.save(f"{folder}/decoder.json")
+        refused("a decoder from a file", lambda: load(f"{folder}/decoder.json").kept(tokens[:1, :1]))
+    assert losses[1] < losses[0] / 4 and losses[1] < 0.03, losses
+    return f"{losses[1]:.4f}, else {losses[0]:.4f}"
+
+
+@test("numbers of GGUF files, and what no decoder can be made of")
+def _():
+    own = np.random.default_rng(8)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.gguf"
+        x = own.normal(0, 1, (4, 64)).astype(np.float32)
+        span = x.reshape(-1, 32).max(1) - x.reshape(-1, 32).min(1)
+        worst = {"f32": 0, "f16": 2.0 ** -9, "bf16": 2.0 ** -5, "q8_0": np.abs(x).max() / 254 + 2.0 ** -8, "q4_1": span.max() / 30 + 2.0 ** -8}
+        gguf_models.write(path, {"a": 3, "b": 0.5, "c": "text"}, {kind: (kind, x) for kind in worst})
+        assert pwl.gguf.values(path) == {"a": 3, "b": 0.5, "c": "text"} and list(pwl.gguf.Numbers(path)) == list(worst)
+        for kind, bound in worst.items():
+            found = pwl.gguf.numbers(path, kind)
+            assert found.dtype == np.float32 and np.abs(found - x).max() <= bound, kind
+        refused("tensor 'q4_1' is of type Q4_1", lambda: pwl.gguf.read(path, "q4_1"))
+        refused("no tensor 'none'", lambda: pwl.gguf.numbers(path, "none"))
+        for change, message in ((dict(architecture="mamba"), "must be one of"), (dict(width=28), "must be all, and an even number"),
+                                (dict(kept=3), "do not share evenly"), ({"rope.dimension_count": 4}, "angles turn 4 places of heads of 8"),
+                                ({"attention.layer_norm_rms_epsilon": "x"}, "must be a number")):
+            gguf_models.write(path, gguf_models.values_of(**change), {})
+            refused(message, lambda: llama.described(path))
+        gguf_models.write(path, gguf_models.values_of(), gguf_models.tensors_of(own))
+        for of, message in ((dict(blocks=[2]), "must be some of 0 to 1"), (dict(blocks=[]), "must be some of 0 to 1")):
+            refused(message, lambda: llama.real_network(path, longest=8, **of))
+        refused("a batch of 9 tokens: longest is 8", lambda: llama.quantize(path, [np.zeros((1, 9), np.int64)], longest=8))
+        refused("no batches", lambda: llama.quantize(path, [], longest=8))
 
 
 end()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Networks run by libpwl, as pwlc eval and emitted headers have it, against pwl.network, which computes by numpy: every code.
+"""Networks run by libpwl, as the package, pwlc eval and emitted headers have it, against numpy: every code.
 Files that are hostile, which both refuse. Nothing on the path is float.
 
 usage: test_network_c.py PWLC SOURCE LIBPWL_A CC...
@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -33,8 +34,8 @@ def pwlc(*arguments):
     return subprocess.run([PWLC, *map(str, arguments)], capture_output=True, text=True)
 
 
-def outputs_of(network, codes):
-    made = network(*codes)
+def outputs_of(network, codes, by="numpy"):
+    made = network(*codes, by=by)
     return made if isinstance(made, tuple) else (made,)
 
 
@@ -50,9 +51,10 @@ def evaluated(network, codes):
 
 def check(network, what, sizes=None):
     codes = networks.inputs_of(network, rng, sizes)
-    for name, wanted, got in zip(network.outputs, outputs_of(network, codes), evaluated(network, codes)):
-        assert wanted.dtype == got.dtype
-        equal(got, wanted, f"{what}, {name}")
+    for by, found in (("pwlc", evaluated(network, codes)), ("package", outputs_of(network, codes, "libpwl"))):
+        for name, wanted, got in zip(network.outputs, outputs_of(network, codes), found):
+            assert wanted.dtype == got.dtype
+            equal(got, wanted, f"{what}, {name} by the {by}")
 
 
 @test("an encoder gives numpy's codes at any sizes, causal too, of 8 and of 16 bits")
@@ -70,11 +72,50 @@ def _():
         check(networks.drawn(seed), f"seed {seed}")
 
 
+@test("edges of scales as pwlc writes them")
+def _():
+    for scale in (7.281306898221374e-05, 1e-9, 3.0, 1.5e17, 0.1, 2.0 ** -40):
+        maker = networks.Maker(rng, {"batch": 2})
+        check(maker.network([maker.reshape(maker.input(pwl.Type(8, True, scale), ("batch", 3)), (3, "batch"))]), str(scale))
+
+
 @test("convolutions, pools and loops give numpy's codes")
 def _():
     for seed in range(10):
         check(networks.vision(seed), f"vision {seed}")
         check(networks.gru(seed, reverse=seed % 2), f"gru {seed}")
+
+
+@test("a channel that reads one alone gives numpy's codes: every type, windows beyond the ends, along rows of any length")
+def _():
+    for seed in range(30):
+        maker = networks.Maker(np.random.default_rng(seed), {"batch": 2})
+        type = [*networks.TYPES, pwl.Type(16, True, 0.01, 300)][seed % 6]
+        x = maker.input(type, ("batch", 3, *((7, 70) if seed % 2 else (71,))))
+        draw = lambda low, high: [int(k) for k in maker.rng.integers(low, high, len(x.shape) - 2)]  # noqa: E731
+        y = maker.convolution(x, 3, draw(1, 5), networks.S16, draw(1, 4), draw(0, 5), draw(1, 3), 3)
+        check(maker.network([y]), f"seed {seed}")
+
+
+@test("scales of any size are written as pwlc reads them")
+def _():
+    for scale in (1 / 32767, 1e-9, 0.00012, 0.3, 3.0, 1234567.0, 1e16 / 3, 1e17 / 3, 1e19):
+        maker = networks.Maker(rng, {"batch": 2})
+        maker.network([maker.product(maker.input(pwl.Type(8, True, scale), ("batch", 3)), 2, networks.S16)]).save(FOLDER / "s.json")
+        result = pwlc("show", FOLDER / "s.json")
+        assert result.returncode == 0, result.stderr
+
+
+@test("decoders give numpy's codes, of any tokens and places, masked or not")
+def _():
+    for seed, of in enumerate(({}, {"heads": 8}, {"kept": 4, "masked": True}, {"places": 10}, {"kept": 1, "width": 24})):
+        network = networks.decoder(seed, **of)
+        for _ in range(4):
+            sizes = {name: int(rng.integers(1, longest + 1)) for name, longest in network.sizes.items()}
+            codes = networks.inputs_of(network, rng, sizes)
+            codes[1] %= sizes.get("places", 10)
+            for name, wanted, got in zip(network.outputs, outputs_of(network, codes), evaluated(network, codes)):
+                equal(got, wanted, f"{of} at {sizes}, {name}")
 
 
 @test("sums beyond 32 bits, and codes that no vector of 16 bits holds, give numpy's codes")
@@ -132,50 +173,102 @@ def _():
             found = found[wanted.nbytes:]
 
 
+@test("C decodes token by token, in caches that it changes in place, to the codes of a run over all tokens")
+def _():
+    network = networks.decoder(3)
+    capacity, batch = 10, 2
+    ids = rng.integers(0, 20, (batch, capacity)).astype(np.int32)
+    caches = [np.full(networks.sizes_of(network.edges[name].shape, {"batch": batch, "places": capacity}), 9, np.int8) for name in
+              network.inputs[2:]]
+    wanted = np.zeros((batch, capacity, 16), np.int16)
+    given = caches
+    for at in range(0, capacity, 2):
+        made = network(ids[:, at:at + 2], np.arange(at, at + 2, dtype=np.int32), *given)
+        wanted[:, at:at + 2], given = made[0], made[1:]
+    arrays = "".join(f"static int8_t cache_{k}[] = {{{', '.join(map(str, cache.ravel()))}}};\n" for k, cache in enumerate(caches))
+    path = emitted(network, "decoder", f"""#include <stdio.h>
+static const int32_t ids[2][10] = {{{{{', '.join(map(str, ids[0]))}}}, {{{', '.join(map(str, ids[1]))}}}}};
+{arrays}static int64_t memory[4096];
+static int16_t y[2 * 16];
+int main(void)
+{{
+    int32_t at;
+    for (at = 0; at <= 10; at++) {{
+        const uint32_t sizes[] = {{2, 1, 10}};
+        const int32_t now[2] = {{ids[0][at % 10], ids[1][at % 10]}};
+        const void *inputs[] = {{now, &at, cache_0, cache_1}};
+        void *outputs[] = {{y, cache_0, cache_1}};
+        const pwl_network_call call = {{sizes, inputs, outputs, memory, sizeof memory, 0}};
+        const pwl_status status = pwl_network_run(&pwl_decoder, &call);
+        if (status != (at < 10 ? PWL_OK : PWL_ERR_CODE))
+            return 1 + at;
+        if (status == PWL_OK)
+            fwrite(y, sizeof y, 1, stdout);
+    }}
+    {{
+        const uint32_t sizes[] = {{2, 1, 3}};
+        const int32_t now[2] = {{0, 0}}, beyond = 3;
+        const void *inputs[] = {{now, &beyond, cache_0, cache_1}};
+        void *outputs[] = {{y, cache_0, cache_1}};
+        const pwl_network_call call = {{sizes, inputs, outputs, memory, sizeof memory, 0}};
+        return pwl_network_check(&pwl_decoder, 0) == PWL_OK && pwl_network_run(&pwl_decoder, &call) == PWL_ERR_CODE ? 0 : 99;
+    }}
+}}
+""")
+    subprocess.run([*COMPILER, path, LIBRARY, "-o", FOLDER / "decoder"], check=True)
+    found = subprocess.run([FOLDER / "decoder"], check=True, capture_output=True).stdout
+    equal(np.frombuffer(found, np.int16).reshape(capacity, batch, 16).swapaxes(0, 1), wanted, "codes")
+
+
 def instructions(path):
     return subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
 
 
 FLOATS = {"ss", "sd", "ps", "pd"}  # how instructions of x86 on floats end
 INTEGER = ("mov", "unpck", "shuf", "and", "or", "xor", "perm", "broadcast", "insert", "extract", "blend")
+# What is beyond the path: real numbers to codes and back. And the highest bit of an integer, by the exponent of its float.
+BEYOND, HIGHEST_BIT = re.compile("reals"), {"x86_octaves_avx2.c.o": {"vcvtdq2ps"}}
+
+
+def tool(*arguments):
+    return subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
 
 
 def float_instructions(path):
-    """Instructions that compute with floats; those that only move bits are not."""
-    found = set()
-    for row in instructions(path).splitlines():
+    """Instructions that compute with floats, of each object of a file; those that only move bits are not."""
+    found = {}
+    for row in tool("objdump", "-d", "--no-show-raw-insn", path).splitlines():
+        head = re.match(r"(\S+): +file format", row)
+        if head:
+            name = os.path.basename(head[1])
+            found[name] = set()
         parts = row.split("\t")
         word = parts[1].split()[0] if len(parts) > 1 and parts[1].split() else ""
         bare = word[1:] if word.startswith("v") else word
         if (bare[-2:] in FLOATS and not bare.startswith(INTEGER) and not bare.startswith("p")) or (word.startswith("f") and
                                                                                                    word not in ("fs", "fnop")):
-            found.add(word)
+            found[name].add(word)
     return found
 
 
-@test("objects of the path have no instruction on floats and need nothing of a C library but its copies")
+@test("objects of the path, of every way, have no instruction on floats and need nothing of a C library but its copies")
 def _():
     if os.uname().machine != "x86_64" or not shutil.which("objdump") or not shutil.which("nm"):
         return "SKIP: for x86-64 with objdump and nm"
     text = emitted(networks.encoder(), "bare", "pwl_status run(const int32_t *ids, const uint8_t *mask, int16_t *y);\n"
                    "pwl_status run(const int32_t *ids, const uint8_t *mask, int16_t *y) { return pwl_bare_run(ids, mask, y); }\n")
-    sources = [path for folder in ("network", "rows") for path in sorted(pathlib.Path(f"{SOURCE}/runtime/{folder}").glob("*.c"))]
-    objects = [text]
-    for path in sources:
-        objects.append(FOLDER / f"{path.parent.name}_{path.stem}.o")
-        subprocess.run([*COMPILER, "-std=c11", "-O2", "-ffreestanding", f"-I{SOURCE}/runtime/include", "-c", path, "-o",
-                        objects[-1]], check=True)
-    floating = FOLDER / "floating.o"
     (FOLDER / "floating.c").write_text("double twice(double x);\ndouble twice(double x) { return x * 1.5; }\n")
-    subprocess.run([*COMPILER, "-O2", "-c", FOLDER / "floating.c", "-o", floating], check=True)
-    assert float_instructions(floating), "what is looked for is not found where it is"
-    for path in objects:
-        assert not float_instructions(path), f"{path.name}: {float_instructions(path)}"
-        needs = subprocess.run(["nm", "-u", path], check=True, capture_output=True, text=True).stdout.split()
-        needs = {name for name in needs if len(name) > 1 and not name.startswith(("pwl_", "_GLOBAL_OFFSET_TABLE_", "__stack_chk",
-                                                                                  "__asan", "__ubsan"))}
-        assert needs <= {"memcpy", "memset", "memmove"}, f"{path.name} needs {needs}"
-    return f"{len(objects)} objects"
+    subprocess.run([*COMPILER, "-O2", "-c", FOLDER / "floating.c", "-o", FOLDER / "floating.o"], check=True)
+    assert float_instructions(FOLDER / "floating.o")["floating.o"], "what is looked for is not found where it is"
+    found = {**float_instructions(text), **float_instructions(LIBRARY)}
+    assert {"network_sums.c.o", "x86_sums_avx2.c.o", "map.c.o", "bare.o"} <= set(found), f"of {LIBRARY}: {', '.join(found)}"
+    for name, words in found.items():
+        assert BEYOND.search(name) or words <= HIGHEST_BIT.get(name, set()), f"{name}: {words}"
+    for row in (row for row in tool("nm", "-uA", text, LIBRARY).splitlines() if " U " in row):
+        name = row.split()[-1]
+        assert (name.startswith(("pwl_", "_GLOBAL_OFFSET_TABLE_", "__stack_chk", "__asan", "__ubsan"))
+                or name in ("memcpy", "memset", "memmove")), row
+    return f"{len(found)} objects"
 
 
 def document_of(network):
@@ -223,7 +316,7 @@ def replaced(value, path, new):
 @test("every field of a value that it cannot have is refused by both")
 def _():
     count = 0
-    for network in (networks.drawn(3, 8), networks.gru(hidden=4), networks.vision(1)):
+    for network in (networks.drawn(3, 8), networks.gru(hidden=4), networks.vision(1), networks.decoder(masked=True)):
         document, arrays = document_of(network)
         for path in places(document):
             if path and path[-1] in ("scale", "zero_point", "name") or "body" in path[:-4]:
@@ -301,6 +394,26 @@ def _():
     arrays["0.weights"] = np.full((4, 1 << 10), 127, np.int8)
     document["edges"][0]["shape"] = ["batch", 1 << 10]
     refused_by_both(document, arrays, "a sum of 48 bits", "bits")
+
+
+@test("a cache that is read elsewhere, or whose places no input numbers, is refused by both")
+def _():
+    network = networks.decoder(places=10)
+    document, arrays = document_of(network)
+    at = next(k for k, node in enumerate(document["nodes"]) if node["kind"] == "append")
+    cache, numbers = document["nodes"][at]["inputs"][1:]
+    more = {"kind": "reshape", "name": "", "inputs": [cache], "output": "more"}
+    edge = {**next(edge for edge in document["edges"] if edge["name"] == cache), "name": "more"}
+    refused_by_both({**document, "nodes": [*document["nodes"], more], "edges": [*document["edges"], edge]}, arrays, "read by another", f"nodes[{at}]")
+    refused_by_both({**document, "outputs": [*document["outputs"], cache]}, arrays, "an output", f"nodes[{at}]")
+    moved = {"kind": "reshape", "name": "", "inputs": [numbers], "output": "moved"}
+    edge = {**next(edge for edge in document["edges"] if edge["name"] == numbers), "name": "moved"}
+    nodes = replaced(document["nodes"][at], ("inputs",), [document["nodes"][at]["inputs"][0], cache, "moved"])
+    nodes = [*document["nodes"][:at], moved, nodes, *document["nodes"][at + 1:]]
+    changed = {**document, "nodes": nodes, "edges": [*document["edges"], edge]}
+    with_numbers = {name if not name[0].isdigit() or int(name.split(".")[0]) < at else f"{int(name.split('.')[0]) + 1}.{name.split('.', 1)[1]}": array
+                    for name, array in arrays.items()}
+    refused_by_both(changed, with_numbers, "numbers that are computed", f"nodes[{at + 1}]")
 
 
 @test("runs refuse shapes, sizes and codes that are not the network's, and say what would be right")

@@ -107,7 +107,7 @@ def _():
                             c = AveragePool<kernel_shape=[2,2], strides=[2,2]>(b) d = GlobalAveragePool(c) e = Flatten(d)
                             y = Gemm<transB=1, alpha=0.5, beta=2.0>(e, v, bias)""", w=drawn(6, 3, 3, 3), v=drawn(5, 6), bias=drawn(5)),
                    PICTURES, 0.02)
-    assert kinds(network) == ["convolution", "max_pool", "convolution", "reshape", "mean", "reshape", "reshape", "linear"]
+    assert kinds(network) == ["convolution", "max_pool", "convolution", "reshape", "mean", "linear"]
     near(graph("a = Relu(x) y = ReduceMean<keepdims=0>(a, axes)", axes=[2, 3]), PICTURES, 0.01)
     near(graph("a = Relu(x) y = ReduceMean<axes=[1], keepdims=1>(a)", opset=13), PICTURES, 0.01)
     near(graph("y = ConvTranspose<strides=[2,3]>(x, w, bias)", w=drawn(3, 4, 2, 3), bias=drawn(4)), PICTURES, 0.02)
@@ -277,7 +277,7 @@ def _():
                           ("y = ReduceMean<keepdims=0>(a, apart)", "which do not lie beside each other"),
                           ("b = Unsqueeze(a, axis) y = MaxPool<kernel_shape=[2,2], pads=[0,0,1,1]>(b)", "y (MaxPool): a pool with dilation, or with ends"),
                           ("b = Unsqueeze(a, axis) y = ConvTranspose<strides=[1,1]>(b, t)", "whose windows overlap"),
-                          ("y = Where(flags, a, one)", "a choice between numbers"), ("y = Expand(a, big)", "which repeats codes"),
+                          ("y = Where(flags, a, one)", "a choice between numbers"), ("y = Expand(a, big)", "which repeats other than one axis"),
                           ("b = Cast<to=7>(a) y = Cast<to=1>(b)", "b (Cast): an operation that networks do not have")):
         refused(message, read(text, axis=[1], uneven=[0, 1, 3], gw=drawn(1, 6, 8), gr=drawn(1, 6, 2), apart=[0, 2], t=drawn(1, 1, 2, 2),
                               flags=random.integers(0, 2, (4, 8)).astype(bool), one=np.float32(1), big=[5, 1, 4, 8]))
@@ -327,6 +327,24 @@ def _():
         network = near(made, [x.numpy()], 0.03, sizes={made.graph.input[0].name: shape})
         assert {kind: kinds(network).count(kind) for kind in wanted} == wanted and "scale" not in kinds(network), kinds(network)
     return f"torch {torch.__version__}"
+
+
+@test("angles of places are one multiply; heads that share keys are rows of one; other places that are repeated are joined")
+def _():
+    angles = np.outer(np.arange(5), [1.0, 0.3, 0.1] * 2)
+    network = near(graph("""q = MatMul(x, w) a, b = Split<axis=2, num_outputs=2>(q) m = Neg(b) r = Concat<axis=2>(m, a)
+                            u = Mul(q, cos) v = Mul(r, sin) y = Add(u, v)""", "float[N, 5, 6] x", w=drawn(6, 6), cos=np.cos(angles),
+                         sin=np.sin(angles)), [drawn(4, 5, 6)], 0.01)
+    assert sorted(kinds(network)) == ["concat", "constant", "constant", "linear", "multiply", "slice", "slice"], kinds(network)
+    shared = """q = MatMul(x, w) q4 = Reshape(q, of_q) q_t = Transpose<perm=[0,2,1,3]>(q4) k = MatMul(x, u) k4 = Reshape(k, of_k)
+                k_t = Transpose<perm=[0,2,1,3]>(k4) one = Unsqueeze(k_t, two) wide = Expand(one, times) keys = Reshape(wide, joined)
+                turned = Transpose<perm=[0,1,3,2]>(keys) s = MatMul(q_t, turned) y = Mul(s, half)"""
+    shapes = dict(of_q=[0, 0, 4, 3], of_k=[0, 0, 2, 3], two=[2], times=[1, 1, 2, 1, 1], joined=[0, 4, -1, 3])
+    network = near(graph(shared, "float[N, 5, 6] x", w=drawn(6, 12), u=drawn(6, 6), half=np.float32(0.5), **shapes), [drawn(4, 5, 6)], 0.02)
+    assert kinds(network).count("concat") == 0 and "multiply" not in kinds(network), kinds(network)
+    assert next(op for op in network.ops if op.kind == "matmul").shape[1:] == (2, 10, 5)
+    network = near(graph("a = Relu(x) y = Expand(a, p)", "float[N, 1, 6] x", p=[1, 3, 6]), [drawn(4, 1, 6)], 0.01)
+    assert kinds(network) == ["function", "concat", "concat"]
 
 
 @test("docs/networks.md shows what runs")

@@ -6,11 +6,15 @@ PYTHONPATH says where the package is. Exit 77, a skip, without torch.
 usage: test_torch_network.py PWLC
 """
 import dataclasses
+import importlib.util
 import math
 import os
+import pathlib
 import sys
+import tempfile
 import warnings
 
+import gguf_models
 from harness import end, equal, np, page_program, printed_by, refused, test
 
 try:
@@ -185,6 +189,126 @@ def _():
     assert [op.function for op in network.ops if op.kind == "function"] == ["gelu_tanh", "sigmoid"]
 
 
+class Turned(Block):
+    """Attention whose places have angles, and whose heads share keys, as Llama and Qwen write it; its tokens' scores."""
+
+    def __init__(self, how, width=32, heads=4, kept=2):
+        super().__init__(how, width, heads)
+        self.kept, self.size = kept, width // heads
+        self.qkv, self.head = nn.Linear(width, (heads + 2 * kept) * self.size), nn.Linear(width, 50, bias=False)
+        self.register_buffer("frequencies", 100.0 ** -(torch.arange(0, self.size, 2) / self.size))
+
+    def turned(self, x):
+        angles = torch.arange(x.shape[-2])[:, None].float() * self.frequencies
+        angles = torch.cat((angles, angles), -1)
+        one, other = x[..., :self.size // 2], x[..., self.size // 2:]
+        return x * angles.cos() + torch.cat((-other, one), -1) * angles.sin()
+
+    def repeated(self, x):
+        batch, kept, length, size = x.shape
+        return x[:, :, None].expand(batch, kept, self.heads // kept, length, size).reshape(batch, self.heads, length, size)
+
+    def forward(self, ids):
+        x = self.words(ids)
+        parts = self.qkv(self.norm(x)).unflatten(-1, (self.heads + 2 * self.kept, -1)).transpose(1, 2)
+        q, k, v = parts.split([self.heads, self.kept, self.kept], 1)
+        q, k = self.turned(q), self.turned(k)
+        if self.how == "enabled":
+            y = functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        else:
+            y = self.attend(q, self.repeated(k), self.repeated(v), None)
+        x = x + self.out(y.transpose(1, 2).flatten(-2))
+        return self.head(self.norm(x + self.down(functional.silu(self.gate(self.norm(x))) * self.up(self.norm(x)))))
+
+
+def decoded(made, ids):
+    """Token by token the bits of the whole."""
+    growing = pwl.network.Decoding(made.decoder(), len(ids))
+    equal(np.concatenate([growing.real(ids[:, k:k + 1]) for k in range(ids.shape[1])], 1), made.real(ids), "token by token")
+
+
+@test("angles of places and shared heads: few operations, no key repeated, the same bits token by token")
+def _():
+    for how in ("fused", "enabled", "filled"):
+        batches = [torch.randint(0, 50, (3, 12)), torch.randint(0, 50, (2, 7))]
+        network = near(Turned(how), batches, 0.03, longest={"length": 20})
+        found = kinds(network)
+        assert found.count("multiply") == 3 and found.count("concat") == 2 and found.count("constant") == 2 and "scale" not in found, found
+        assert [op.shape[1:3] for op in network.ops if op.kind == "matmul"] == [(2, "2*length")] * 2
+        assert [op.fields["fraction"] for op in network.ops if op.kind == "constant"] == [14, 14]
+    made = pwl.torch.quantize(Turned("enabled").eval(), batches, FEW, longest={"length": 20})
+    ids = torch.randint(0, 50, (2, 20)).numpy()  # longer than any batch
+    decoded(made, ids)
+    growing = pwl.network.Decoding(made.decoder(), 2)
+    refused("21 tokens, 0 of them before: the capacity of this network is 20", lambda: growing.real(np.zeros((2, 21), np.int64)))
+
+
+@test("Llama and Qwen2 of transformers, small ones with drawn weights, come near their float and are decoded to the same bits")
+def _():
+    try:
+        import transformers
+    except ImportError:
+        return "SKIP: without transformers"
+
+    class Scores(nn.Module):
+        def __init__(self, kind, how):
+            super().__init__()
+            config = getattr(transformers, kind + "Config")(
+                vocab_size=50, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                max_position_embeddings=64, attn_implementation=how)
+            self.model = getattr(transformers, kind + "ForCausalLM")(config)
+
+        def forward(self, ids):
+            return self.model(input_ids=ids, use_cache=False).logits
+
+    notes = []
+    for kind, how in (("Llama", "sdpa"), ("Qwen2", "eager")):
+        model, batches = Scores(kind, how).eval(), [torch.randint(0, 50, (3, 12)), torch.randint(0, 50, (2, 7))]
+        made = pwl.torch.quantize(model, batches, FEW, longest={"length": 16})
+        with torch.no_grad():
+            exact = model(batches[0]).numpy()
+        found = made.real(batches[0].numpy())
+        cosine = float((found * exact).sum() / np.sqrt((found ** 2).sum() * (exact ** 2).sum()))
+        assert cosine > 0.999, cosine
+        decoded(made, batches[0].numpy())
+        notes.append(f"{cosine:.6f}")
+    return "cosine " + ", ".join(notes)
+
+
+@test("a decoder of a GGUF file is that of transformers, with the same numbers")
+def _():
+    try:
+        import transformers
+    except ImportError:
+        return "SKIP: without transformers"
+    names = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
+             "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm",
+             "post_attention_layernorm": "ffn_norm"}
+    for kind in ("Llama", "Qwen2"):
+        config = getattr(transformers, kind + "Config")(
+            vocab_size=40, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+            max_position_embeddings=64, rms_norm_eps=1e-6, tie_word_embeddings=True, rope_parameters={"rope_type": "default", "rope_theta": 500.0})
+        model = getattr(transformers, kind + "ForCausalLM")(config).eval()
+        tensors = gguf_models.tensors_of(np.random.default_rng(3), biases=kind == "Qwen2")
+        state = {"model.embed_tokens.weight": "token_embd.weight", "lm_head.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight"}
+        state.update({f"model.layers.{k}.{theirs}.{what}": f"blk.{k}.{ours}.{what}" for k in range(2) for theirs, ours in names.items()
+                      for what in ("weight", "bias") if f"blk.{k}.{ours}.{what}" in tensors})
+        model.load_state_dict({name: torch.from_numpy(tensors[ours][1].copy()) for name, ours in state.items()})
+        for name, (of, x) in tensors.items():
+            if kind == "Llama" and name.endswith(("attn_q.weight", "attn_k.weight")):  # as llama.cpp has them
+                heads = 4 if "attn_q" in name else 2
+                tensors[name] = of, x.reshape(heads, 2, -1, 32).swapaxes(1, 2).reshape(-1, 32)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.gguf"
+            gguf_models.write(path, gguf_models.values_of(kind.lower()), tensors)
+            found = pwl.network.llama.real_network(path, longest=16)
+        ids = torch.randint(0, 40, (2, 16))
+        with torch.no_grad():
+            exact = model(input_ids=ids).logits.double().numpy()
+        error = np.abs(found(ids.numpy())[0] - exact).max() / np.abs(exact).max()
+        assert error < 1e-5, (kind, error)
+
+
 @test("what networks do not have is named with its module and what would be right")
 def _():
     class Bad(nn.Module):
@@ -242,9 +366,12 @@ def _():
 
 @test("docs/networks.md shows what runs")
 def _():
-    program, shown = page_program("networks.md", "encoder.py")
-    printed = printed_by(program)
-    assert shown and printed == shown, printed
+    names = ["encoder.py", *["decoder.py"] * (importlib.util.find_spec("transformers") is not None)]
+    for name in names:
+        program, shown = page_program("networks.md", name)
+        printed = printed_by(program)
+        assert shown and printed == shown, printed
+    return ", ".join(names)
 
 
 end()

@@ -215,6 +215,12 @@ static void add_loop(struct text *out, const struct network_c *c, int node)
              loop->reverse);
 }
 
+static void add_append(struct text *out, const struct network_c *c, int node)
+{
+    begin(out, c, node, "append");
+    text_add(out, "    %d /* axis */\n};\n", c->network->nodes[node].of.append.axis);
+}
+
 /* What nodes of a kind have beside their edges. */
 static void (*const add_of[])(struct text *out, const struct network_c *c, int node) = {
     [PWL_NETWORK_GATHER] = add_gather,       [PWL_NETWORK_CONSTANT] = add_constant,
@@ -224,6 +230,7 @@ static void (*const add_of[])(struct text *out, const struct network_c *c, int n
     [PWL_NETWORK_TRANSPOSE] = add_transpose, [PWL_NETWORK_SLICE] = add_slice,
     [PWL_NETWORK_CONCAT] = add_concat,       [PWL_NETWORK_CONVOLUTION] = add_convolution,
     [PWL_NETWORK_MAX_POOL] = add_max_pool,   [PWL_NETWORK_LOOP] = add_loop,
+    [PWL_NETWORK_APPEND] = add_append,
 };
 
 /* Each is a header of its own, with its guard. */

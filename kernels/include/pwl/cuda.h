@@ -40,6 +40,9 @@ typedef enum pwl_cuda_status {
     PWL_CUDA_ERR_SCALE = 12,  /* a scale or zero point that pwl/real.h does not allow beside the table's codes */
     PWL_CUDA_ERR_OPERATOR = 13, /* the row operator is not safe to run; pwl_softmax_check() or pwl_norm_check() say why */
     PWL_CUDA_ERR_ROW = 14,    /* a row of no place, or longer than the operator's, or too many places in all */
+    PWL_CUDA_ERR_NETWORK = 15, /* the network is not safe to run; pwl_network_check() says why */
+    PWL_CUDA_ERR_NODE = 16,    /* a node of the network is of a kind that devices do not run, or it has too many places */
+    PWL_CUDA_ERR_ROOM = 17,    /* too little memory for the network at these sizes */
     PWL_CUDA_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
 } pwl_cuda_status;
 

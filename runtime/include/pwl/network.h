@@ -67,7 +67,8 @@ typedef enum pwl_network_kind {
     PWL_NETWORK_CONCAT = 10,
     PWL_NETWORK_CONVOLUTION = 11,
     PWL_NETWORK_MAX_POOL = 12,
-    PWL_NETWORK_LOOP = 13
+    PWL_NETWORK_LOOP = 13,
+    PWL_NETWORK_APPEND = 14
 } pwl_network_kind;
 
 typedef struct pwl_network_node {
@@ -131,7 +132,7 @@ typedef enum pwl_network_of {
 typedef struct pwl_network_operator {
     const void *of;
     uint8_t type;      /* pwl_network_of */
-    uint8_t is_causal; /* 0; of softmax 0 or 1 */
+    uint8_t is_causal; /* 0; of softmax 1: row r sees places 0 to r, 2: to the number at r of the last edge read */
 } pwl_network_operator;
 
 typedef struct pwl_network_transpose {
@@ -168,8 +169,14 @@ typedef struct pwl_network_max_pool {
     pwl_network_window window[2]; /* of dilation 1 */
 } pwl_network_max_pool;
 
+/* Reads x, a cache, and an input of the network that numbers, for each place of x along `axis`, the place of the cache
+ * that it takes. No other node reads the cache. */
+typedef struct pwl_network_append {
+    uint8_t axis;
+} pwl_network_append;
+
 /* The body has the sizes of the network around it. It reads a place of each input, then states; it gives a place of the
- * output, then the next states. It holds no loop. */
+ * output, then the next states. It holds no loop and no append. */
 typedef struct pwl_network_loop {
     const struct pwl_network *body;
     uint8_t axis;
@@ -204,6 +211,13 @@ typedef struct pwl_network_proof {
  */
 PWL_API PWL_NODISCARD pwl_status pwl_network_check(const pwl_network *network, pwl_network_proof *proof);
 
+/*
+ * Gives each edge its place: those of inputs and outputs PWL_NETWORK_ELSEWHERE, others one of the memory. `edges` is
+ * what network->edges points to. Kinds, edges and sizes that nodes, inputs, outputs and shapes name are there. `memory`
+ * is aligned as a uint64_t and has 12 bytes a node and 4 an edge. The number of places, for the field `places`.
+ */
+PWL_API uint16_t pwl_network_place(const pwl_network *network, pwl_network_edge *edges, void *memory);
+
 /* The codes of an edge at these sizes, and their bytes. */
 PWL_API uint64_t pwl_network_count(const pwl_network *network, uint16_t edge, const uint32_t *sizes);
 PWL_API uint64_t pwl_network_bytes(const pwl_network *network, uint16_t edge, const uint32_t *sizes);
@@ -227,17 +241,18 @@ typedef struct pwl_network_sums {
 #define PWL_NETWORK_ROWS 8
 #define PWL_NETWORK_COLUMNS 32
 
-/* Sums by plain C, of any types: what runs where the caller gives no function of its own. */
+/* Sums by plain C, of any types. */
 PWL_API void pwl_network_sum(const pwl_network_sums *of);
 
-/* How a network runs; null in a call stands for PWL_LEVELS_ALL and pwl_network_sum. Neither changes a bit. */
+/* How a network runs; null in a call stands for PWL_LEVELS_ALL. Neither field changes a bit. */
 typedef struct pwl_network_way {
     uint32_t levels;
-    void (*sum)(const pwl_network_sums *of);
+    void (*sum)(const pwl_network_sums *of); /* null: the quickest way of these levels */
 } pwl_network_way;
 
 /* What a run reads and writes. Arrays are those of the network's inputs and outputs in their order, of the types and
- * shapes of their edges at these sizes; none overlaps another or the memory. */
+ * shapes of their edges at these sizes; none overlaps another or the memory, but for what an append gives: that may be
+ * the array of the cache that it reads, which then changes in place. */
 typedef struct pwl_network_call {
     const uint32_t *sizes; /* of each size of the network */
     const void *const *inputs;
@@ -251,9 +266,63 @@ typedef struct pwl_network_call {
  * The outputs of the inputs. The network has passed pwl_network_check(). Nothing is written where PWL_ERR_NULL,
  * PWL_ERR_SIZE (a size outside 1 to its longest), PWL_ERR_SHAPE (a node's shapes do not fit at these sizes; the check
  * knows the longest alone), PWL_ERR_MEMORY (too little, or not aligned) or PWL_ERR_CODE (an input that is no code of
- * its edge) is returned.
+ * its edge, or numbers a place that a cache does not have) is returned.
  */
 PWL_API PWL_NODISCARD pwl_status pwl_network_run(const pwl_network *network, const pwl_network_call *call);
+
+/* What pwl_network_run() says of sizes: PWL_OK, PWL_ERR_SIZE or PWL_ERR_SHAPE. */
+PWL_API PWL_NODISCARD pwl_status pwl_network_check_sizes(const pwl_network *network, const uint32_t *sizes);
+
+/* What follows is the arithmetic of edges and of one code, for those who run networks elsewhere. */
+
+/* An edge's axes as numbers. What is counted fits 31 bits, as the check proves of the longest sizes. */
+typedef struct pwl_network_shape {
+    size_t axes, at[PWL_NETWORK_AXES];
+} pwl_network_shape;
+
+PWL_FN void pwl_network_shape_at(const pwl_network_edge *edge, const uint32_t *sizes, pwl_network_shape *shape)
+{
+    size_t axis, k;
+    shape->axes = edge->axes;
+    for (axis = 0; axis < edge->axes; axis++) {
+        shape->at[axis] = edge->shape[axis].times;
+        for (k = 0; k < PWL_NETWORK_FACTORS; k++)
+            if (edge->shape[axis].sizes[k])
+                shape->at[axis] *= sizes[edge->shape[axis].sizes[k] - 1];
+    }
+}
+
+/* The product of axes [from, to). */
+PWL_FN size_t pwl_network_places(const pwl_network_shape *shape, size_t from, size_t to)
+{
+    size_t places = 1;
+    for (; from < to; from++)
+        places *= shape->at[from];
+    return places;
+}
+
+/* Elements from one place of an axis of y to the next, of an x that is broadcast to it: 0 where x has one place alone,
+ * or none. */
+PWL_FN size_t pwl_network_stride(const pwl_network_shape *x, const pwl_network_shape *y, size_t axis)
+{
+    const size_t missing = y->axes - x->axes;
+    if (axis < missing || x->at[axis - missing] == 1)
+        return 0;
+    return pwl_network_places(x, axis - missing + 1, x->axes);
+}
+
+/* A place of a slice: counted from the end where it is negative, and cut to the axis. */
+PWL_FN size_t pwl_network_place_of(int64_t place, size_t length)
+{
+    const int64_t from_start = place < 0 ? place + (int64_t)length : place;
+    return (size_t)pwl_sat(from_start, 0, (int64_t)length);
+}
+
+/* shr(v, n), of |v| below 2^62 and n from 1 to 62 */
+PWL_FN int64_t pwl_network_shr(int64_t v, int n)
+{
+    return (v + ((int64_t)1 << (n - 1))) >> n;
+}
 
 #ifdef __cplusplus
 }

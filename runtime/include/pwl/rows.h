@@ -285,12 +285,17 @@ PWL_FN int32_t pwl_softmax_least(const pwl_softmax *softmax)
     return (int32_t)pwl_sat(softmax->zp_y, softmax->qmin_y, softmax->qmax_y);
 }
 
-/* Of a row whose exponentials sum to what is left of it: one place. */
-PWL_FN int64_t pwl_softmax_place(const pwl_softmax *softmax, pwl_row_factor reciprocal, uint32_t d)
+/* Of a row whose exponentials sum to what is left of it: one place, by its exponential, and by d. */
+PWL_FN int64_t pwl_softmax_by(const pwl_softmax *softmax, pwl_row_factor reciprocal, uint32_t e)
 {
-    const int64_t product = (int64_t)pwl_softmax_exp(softmax, d) * reciprocal.factor;
+    const int64_t product = (int64_t)e * reciprocal.factor;
     return pwl_sat(softmax->zp_y + pwl_row_shr(product, reciprocal.shift - softmax->out_bits), softmax->qmin_y,
                    softmax->qmax_y);
+}
+
+PWL_FN int64_t pwl_softmax_place(const pwl_softmax *softmax, pwl_row_factor reciprocal, uint32_t d)
+{
+    return pwl_softmax_by(softmax, reciprocal, pwl_softmax_exp(softmax, d));
 }
 
 /* shr(L W, h) of a row, and one place by it. */

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <pwl/cuda.h>
+#include <pwl/cuda_network.h>
 #include <pwl/cuda_rows.h>
 
 int pwl_device_of(const void *pointer);
@@ -12,6 +13,7 @@ int pwl_device_current(void);
 size_t pwl_device_table_size(void);
 size_t pwl_device_softmax_size(void);
 size_t pwl_device_norm_size(void);
+size_t pwl_device_network_size(void);
 void *pwl_device_copy(const void *bytes, size_t size);
 void pwl_device_free(void *memory);
 
@@ -39,6 +41,11 @@ size_t pwl_device_softmax_size(void)
 size_t pwl_device_norm_size(void)
 {
     return sizeof(pwl_cuda_norm);
+}
+
+size_t pwl_device_network_size(void)
+{
+    return sizeof(pwl_cuda_network);
 }
 
 /* This thread's device; -1 where there is none. */

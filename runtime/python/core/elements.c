@@ -12,6 +12,8 @@ typedef struct element_object {
     pwl_add add;
 } element_object;
 
+static PyObject *element_type;
+
 static int fill_requantise(pwl_requantise *of, PyObject *fields)
 {
     long long zp_x, zp_y;
@@ -130,8 +132,18 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {"pwl._core.ElementOperator", sizeof(element_object), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
+const void *element_of(PyObject *object, bool *is_add)
+{
+    const element_object *const of = (const element_object *)object;
+    if (PyObject_IsInstance(object, element_type) != 1)
+        return NULL;
+    *is_add = of->is_add != 0;
+    return of->is_add ? (const void *)&of->add : &of->requantise;
+}
+
 int elements_add_type(PyObject *module)
 {
-    PyObject *const type = PyType_FromSpec(&spec);
-    return !type || PyModule_AddObject(module, "ElementOperator", type) ? -1 : 0;
+    element_type = PyType_FromSpec(&spec);
+    Py_XINCREF(element_type); /* the module takes one */
+    return !element_type || PyModule_AddObject(module, "ElementOperator", element_type) ? -1 : 0;
 }

@@ -4,6 +4,7 @@
 
 #include "elements.h"
 #include "imports.h"
+#include "network.h"
 #include "qgemm.h"
 #include "real.h"
 #include "rows.h"
@@ -41,7 +42,8 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *const module = PyModule_Create(&definition);
     if (module && !imports_load() && !table_add_types(module) && !qgemm_add_type(module) && !rows_add_type(module) &&
-        !elements_add_type(module) && !PyModule_AddStringConstant(module, "version", PWL_VERSION))
+        !elements_add_type(module) && !network_add_type(module) &&
+        !PyModule_AddStringConstant(module, "version", PWL_VERSION))
         return module;
     Py_XDECREF(module);
     return NULL;

@@ -19,6 +19,8 @@ typedef struct row_object {
     PyObject *arrays[ARRAYS]; /* bytes, which it points to; null where there are none */
 } row_object;
 
+static PyObject *row_type;
+
 static void row_dealloc(PyObject *self)
 {
     row_object *const row = (row_object *)self;
@@ -303,8 +305,18 @@ static PyType_Slot slots[] = {{Py_tp_new, SLOT(row_new)},
 static PyType_Spec spec = {"pwl._core.RowOperator", sizeof(row_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                            slots};
 
+const void *row_of(PyObject *object, bool *is_norm)
+{
+    const row_object *const row = (const row_object *)object;
+    if (PyObject_IsInstance(object, row_type) != 1)
+        return NULL;
+    *is_norm = row->is_norm != 0;
+    return row->is_norm ? (const void *)&row->norm : &row->softmax;
+}
+
 int rows_add_type(PyObject *module)
 {
-    PyObject *const type = PyType_FromSpec(&spec);
-    return !type || PyModule_AddObject(module, "RowOperator", type) ? -1 : 0;
+    row_type = PyType_FromSpec(&spec);
+    Py_XINCREF(row_type); /* the module takes one */
+    return !row_type || PyModule_AddObject(module, "RowOperator", row_type) ? -1 : 0;
 }

@@ -474,6 +474,15 @@ const pwl_table *table_plain(PyObject *object)
     return NULL;
 }
 
+const void *table_of(PyObject *object, bool *is_reduced)
+{
+    const table_object *const table = (const table_object *)object;
+    if (PyObject_IsInstance(object, (PyObject *)table_type) != 1)
+        return NULL;
+    *is_reduced = table->is_reduced != 0;
+    return table->is_reduced ? (const void *)&table->reduced : &table->reduced.core;
+}
+
 int table_add_types(PyObject *module)
 {
     PyObject *const table = PyType_FromSpec(&table_spec), *const plan = PyType_FromSpec(&plan_spec);

@@ -44,9 +44,13 @@ def parse_scale(text: object) -> Optional[float]:
 
 
 def scale_text(scale: float) -> str:
-    """A scale as pwlc reads it, which gives back the same double."""
+    """A scale as pwlc writes it, "1e-9", "3" and "1e20", which gives back the same double."""
     mantissa, exponent = np.frexp(scale)
-    return f"2^{int(exponent) - 1}" if mantissa == 0.5 else repr(float(scale))
+    if mantissa == 0.5:
+        return f"2^{int(exponent) - 1}"
+    digits = next(n for n in range(1, 18) if float(f"{scale:.{n - 1}e}") == scale)
+    places = int(f"{scale:.{digits - 1}e}".partition("e")[2]) + 1  # before the decimal point
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{scale:.{places if digits < places <= 16 else digits}g}")
 
 
 def as_array(x: Any) -> Array:

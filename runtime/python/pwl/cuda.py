@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables and row operators on arrays of CUDA devices, by libpwl-cuda: those of torch, cupy, numba and all that offer
-__cuda_array_interface__ or DLPack. A table or an operator that is called with such an array comes here.
+"""Tables, row operators and networks on arrays of CUDA devices, by libpwl-cuda: those of torch, cupy, numba and all that
+offer __cuda_array_interface__ or DLPack. What is called with such an array comes here.
 
 Work is queued on the caller's stream, and nothing waits for it: the current stream of torch or cupy where the array is
 theirs, else the one that the array names, else the default stream; or the one in stream=, an address. The first call on a
-device uploads the table or operator, which waits: upload() does so beforehand, as before a graph is captured.
+device uploads the table, operator or network, which waits: upload() does so beforehand, as before a graph is captured.
 """
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from .codes import DTYPES, Array, Type
 from .errors import Error, MissingError, shown
 
 if TYPE_CHECKING:
+    from .network import Network
     from .rows import RowOperator
     from .table import Table
 
 __all__ = ["copied", "current_device", "is_cuda", "launch", "launch_real", "launch_rows", "library", "map", "map_real",
-           "map_rows", "upload"]
+           "map_network", "map_rows", "upload"]
 
 REALS = ["float32", "float16", "bfloat16"]  # in the order of pwl_real of <pwl/real.h>
 CODES = [dtype.name for dtype in DTYPES]
@@ -47,6 +48,12 @@ class _Rows(ctypes.Structure):
                 ("first", ctypes.c_size_t)]
 
 
+class _Call(ctypes.Structure):
+    """pwl_network_call of <pwl/network.h>."""
+    _fields_ = [("sizes", ctypes.c_void_p), ("inputs", ctypes.c_void_p), ("outputs", ctypes.c_void_p),
+                ("memory", ctypes.c_void_p), ("bytes", ctypes.c_uint64), ("way", ctypes.c_void_p)]
+
+
 class _DLTensor(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device", ctypes.c_int32),
                 ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
@@ -64,7 +71,7 @@ def library() -> ctypes.CDLL:
         for name, result, arguments in [
                 ("pwl_device_of", ctypes.c_int, [pointer]), ("pwl_device_current", ctypes.c_int, []),
                 ("pwl_device_table_size", size, []), ("pwl_device_softmax_size", size, []),
-                ("pwl_device_norm_size", size, []), ("pwl_device_copy", pointer, [pointer, size]),
+                ("pwl_device_norm_size", size, []), ("pwl_device_network_size", size, []), ("pwl_device_copy", pointer, [pointer, size]),
                 ("pwl_device_free", None, [pointer]), ("pwl_cuda_qgemm", ctypes.c_int, None),
                 ("pwl_cuda_qgemm_workspace", ctypes.c_int, None), ("pwl_cuda_upload", ctypes.c_int, [pointer, pointer]),
                 ("pwl_cuda_release", ctypes.c_int, [pointer]), ("pwl_cuda_status_text", ctypes.c_char_p, [ctypes.c_int]),
@@ -73,6 +80,10 @@ def library() -> ctypes.CDLL:
                 ("pwl_cuda_softmax_run", ctypes.c_int, [pointer, pointer, pointer]),
                 ("pwl_cuda_norm_upload", ctypes.c_int, [pointer, pointer]), ("pwl_cuda_norm_release", ctypes.c_int, [pointer]),
                 ("pwl_cuda_norm_run", ctypes.c_int, [pointer, pointer, pointer, size, pointer]),
+                ("pwl_cuda_network_upload", ctypes.c_int, [pointer, pointer, pointer]),
+                ("pwl_cuda_network_release", ctypes.c_int, [pointer]),
+                ("pwl_cuda_network_size", ctypes.c_uint64, [pointer, pointer]),
+                ("pwl_cuda_network_run", ctypes.c_int, [pointer, pointer, pointer]),
                 ("pwl_cuda_map", ctypes.c_int, [pointer, ctypes.c_int, pointer, ctypes.c_int, pointer, size, pointer]),
                 ("pwl_cuda_map_real", ctypes.c_int, [pointer, _Affine, ctypes.c_int, pointer, _Affine, ctypes.c_int,
                                                      pointer, size, pointer])]:
@@ -131,9 +142,23 @@ def product_functions() -> tuple[int, int, int]:
     return multiply, workspace, text
 
 
-def _calls(of: Union[Table, RowOperator]) -> tuple[Any, Any, Any]:
+def _upload_network(network: Network) -> Any:
+    """pwl_cuda_network_upload(), which names the node that devices do not run."""
+    def upload_it(address: int, uploaded: Any) -> int:
+        node = ctypes.c_int32(-1)
+        status: int = library().pwl_cuda_network_upload(address, uploaded, ctypes.byref(node))
+        if node.value >= 0:
+            one = network.nodes[node.value]
+            raise Error(f"node {node.value}, {one.name or one.output}: a node of kind {one.kind} that CUDA devices do not run")
+        return status
+    return upload_it
+
+
+def _calls(of: Union[Table, RowOperator, Network]) -> tuple[Any, Any, Any]:
     """The library's functions that tell the size of such a thing on a device, upload and release it."""
     lib = library()
+    if hasattr(of, "nodes"):
+        return lib.pwl_device_network_size, _upload_network(of), lib.pwl_cuda_network_release
     if not hasattr(of, "is_norm"):
         return lib.pwl_device_table_size, lib.pwl_cuda_upload, lib.pwl_cuda_release
     if of.is_norm:
@@ -141,8 +166,8 @@ def _calls(of: Union[Table, RowOperator]) -> tuple[Any, Any, Any]:
     return lib.pwl_device_softmax_size, lib.pwl_cuda_softmax_upload, lib.pwl_cuda_softmax_release
 
 
-def upload(of: Union[Table, RowOperator], device: Optional[int] = None) -> Any:
-    """The table or row operator on the current device, where it stays until it is no longer used."""
+def upload(of: Union[Table, RowOperator, Network], device: Optional[int] = None) -> Any:
+    """The table, row operator or network on the current device, where it stays until it is no longer used."""
     current = current_device(device)
     if getattr(of, "reduced", False):
         raise Error("a table of one octave (reduce) runs on the CPU alone; fit one without, or move the array")
@@ -352,3 +377,48 @@ def map_rows(operator: RowOperator, x: Any, out: Any = None, *, mask: Any = None
         launch_rows(operator, of_x.address, of_out.address, shape, stream, device, causal=causal, first=first,
                     mask=0 if of_mask is None else of_mask.address, mask_stride=shape[-1] if whole else 0)
     return out
+
+
+def _memory(x: Any, size: int, stream: int) -> tuple[int, Any]:
+    """The address of so many bytes beside x, and what holds them: of the library that x is of, which gives them to no other
+    stream's work before that of this one is done; else of the device itself, which waits before it takes them back."""
+    if _owner(x) in ("torch", "cupy"):
+        array = _new(x, (max(size, 1),), "uint8")
+        return _view(array, stream).address, array
+
+    class Held:
+        """What holds them."""
+    owner = Held()
+    return copied(None, max(size, 1), owner), owner
+
+
+def map_network(network: Network, inputs: Sequence[Any], out: Any = None, stream: Optional[int] = None) -> Any:
+    """Network's call for arrays of codes on a device, which are not looked at: of what is no code of its edge, the outputs
+    are any codes. `out` is an array for each output, in a tuple where there are several."""
+    if len(inputs) != len(network.inputs):
+        raise Error(f"{len(inputs)} inputs, must be {len(network.inputs)}: {', '.join(network.inputs)}")
+    views, dtypes = [], [network.edges[name].type.dtype.name for name in network.inputs]
+    for x, dtype in zip(inputs, dtypes):
+        view, stream = viewed(x, [dtype, *(["bool8"] if dtype == "uint8" else [])], stream)
+        views.append(view._replace(shape=tuple(int(size) for size in view.shape)))
+    sizes, wanted = network.sizes_at({name: view.shape for name, view in zip(network.inputs, views)}), network.outputs
+    stream, given = stream or 0, out if isinstance(out, (tuple, list)) else [out] * len(network.outputs)
+    if len(given) != len(wanted):
+        raise Error(f"out: {len(given)} arrays, must be {len(wanted)}: {', '.join(wanted)}")
+    of_out, results = [], []
+    for name, one in zip(wanted, given):
+        dtype = network.edges[name].type.dtype.name
+        view, one = result(inputs[0], one, network.shape_at(name, sizes), dtype, [dtype], stream)
+        of_out.append(view)
+        results.append(one)
+    for view in views[1:] + of_out:
+        device = device_of(views[0], view)
+    uploaded, lib = upload(network, device), library()
+    of_sizes = (ctypes.c_uint32 * max(len(sizes), 1))(*(sizes[name] for name in network.sizes))
+    size = lib.pwl_cuda_network_size(uploaded, of_sizes)
+    memory, held = _memory(inputs[0], size, stream)
+    arrays = [(ctypes.c_void_p * max(len(ends), 1))(*(view.address for view in ends)) for ends in (views, of_out)]
+    call = _Call(address(of_sizes), address(arrays[0]), address(arrays[1]), memory, size, None)
+    _check(lib.pwl_cuda_network_run(uploaded, ctypes.addressof(call), stream))
+    del held
+    return results[0] if len(results) == 1 else tuple(results)

@@ -3,6 +3,8 @@
 
     tensor = pwl.gguf.read("model.gguf", "blk.0.ffn_up.weight")
     weights = pwl.qgemm.pack(tensor)
+    pwl.gguf.numbers("model.gguf", "blk.0.ffn_up.weight")    # what they stand for
+    pwl.gguf.values("model.gguf")["llama.block_count"]
 
 What a file says is checked against its size before it is used. A tensor is read into memory of its own: the file may
 change or end sooner later on.
@@ -13,14 +15,15 @@ import dataclasses
 import io
 import math
 import os
-from typing import Optional, Union
+import struct
+from typing import Callable, Iterator, Mapping, Optional, Union
 
 import numpy as np
 
 from .codes import Array
 from .errors import Error, shown
 
-__all__ = ["BLOCK", "TYPES", "Tensor", "names", "read"]
+__all__ = ["BLOCK", "TYPES", "Numbers", "Tensor", "names", "numbers", "read", "values"]
 
 BLOCK, SUPER_BLOCK = 32, 256  # elements of a block, and of a super-block
 
@@ -28,6 +31,8 @@ BLOCK, SUPER_BLOCK = 32, 256  # elements of a block, and of a super-block
 TYPES = {0: ("f32", 1, 4), 1: ("f16", 1, 2), 2: ("q4_0", BLOCK, 18), 8: ("q8_0", BLOCK, 34), 30: ("bf16", 1, 2),
          39: ("mxfp4", BLOCK, 17), 12: ("q4_k", SUPER_BLOCK, 144), 13: ("q5_k", SUPER_BLOCK, 176),
          14: ("q6_k", SUPER_BLOCK, 210)}
+
+WITH_MINIMA = {3: ("q4_1", BLOCK, 20)}  # whose numbers can be read, but no product has them
 
 # What ggml calls types by their numbers, those above too.
 TYPE_NAMES = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S",
@@ -38,8 +43,10 @@ TYPE_NAMES = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K"
 ALIGNMENT = b"general.alignment"
 UINT32, STRING, ARRAY = 4, 8, 9
 KIND_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, UINT32: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # of metadata but texts and arrays
+VALUE_FORMATS = {0: "B", 1: "b", 2: "H", 3: "h", UINT32: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 LEAST_VALUE_BYTES, LEAST_TENSOR_BYTES = 13, 24  # a key or name of no bytes, and the least that follows it
 MOST_DIMENSIONS = 4
+Value = Union[int, float, bool, str]
 
 
 def type_name(number: int) -> str:
@@ -92,6 +99,16 @@ class _Reader:
     def text(self) -> bytes:
         return self.take(self.integer(8))
 
+    def single(self, kind: int) -> Optional[Value]:
+        """A value of the metadata; None for an array, which is skipped."""
+        if kind == STRING:
+            return self.text().decode(errors="surrogateescape")
+        if kind in VALUE_FORMATS:
+            number: Value = struct.unpack("<" + VALUE_FORMATS[kind], self.take(KIND_BYTES[kind]))[0]
+            return number
+        self.value(kind)
+        return None
+
     def value(self, kind: int) -> None:
         """Skips a value of the metadata."""
         count = 1
@@ -113,14 +130,16 @@ class _Entry:
     offset: int
 
 
-def _metadata(reader: _Reader, count: int) -> int:
-    """Skips it; the alignment that it gives tensors' data."""
+def _metadata(reader: _Reader, count: int, kept: Optional[dict[str, Value]] = None) -> int:
+    """The alignment that it gives tensors' data; single values go into `kept`."""
     alignment: Optional[int] = None
     for k in range(count):
         reader.what = f"metadata entry {k}"
         key, kind = reader.text(), reader.integer(4)
         if key != ALIGNMENT:
-            reader.value(kind)
+            value = reader.single(kind)
+            if value is not None and kept is not None:
+                kept[key.decode(errors="surrogateescape")] = value
             continue
         if alignment is not None:
             raise reader.error("is general.alignment, which is there already")
@@ -130,8 +149,8 @@ def _metadata(reader: _Reader, count: int) -> int:
     return alignment or 32
 
 
-def _entries(reader: _Reader) -> tuple[dict[str, _Entry], int]:
-    """The tensors by name, and where their data begin."""
+def _entries(reader: _Reader, kept: Optional[dict[str, Value]] = None) -> tuple[dict[str, _Entry], int]:
+    """The tensors by name, and where their data begin; single values of the metadata go into `kept`."""
     if reader.size < 4 or reader.take(4) != b"GGUF":
         raise Error(f"{reader.path}: no GGUF file, which starts with GGUF")
     version, tensors, values = reader.integer(4), reader.integer(8), reader.integer(8)
@@ -139,7 +158,7 @@ def _entries(reader: _Reader) -> tuple[dict[str, _Entry], int]:
         raise reader.error(f"is of version {version}: little-endian files of version 2 or 3 can be read")
     if values * LEAST_VALUE_BYTES > reader.size or tensors * LEAST_TENSOR_BYTES > reader.size:
         raise reader.error(f"tells of {values} metadata entries and {tensors} tensors, for which the file has no room")
-    alignment = _metadata(reader, values)
+    alignment = _metadata(reader, values, kept)
     found: dict[str, _Entry] = {}
     for k in range(tensors):
         reader.what = f"tensor {k}"
@@ -157,6 +176,14 @@ def _entries(reader: _Reader) -> tuple[dict[str, _Entry], int]:
     return found, -(-reader.at // alignment) * alignment
 
 
+def values(path: Union[str, os.PathLike[str]]) -> dict[str, Value]:
+    """The metadata of a file: its numbers and texts by their keys, but no arrays."""
+    found: dict[str, Value] = {}
+    with open(path, "rb") as file:
+        _entries(_Reader(file, os.fspath(path)), found)
+    return found
+
+
 def names(path: Union[str, os.PathLike[str]]) -> list[str]:
     """Names of the tensors in a file, in its order."""
     with open(path, "rb") as file:
@@ -170,15 +197,70 @@ def read(path: Union[str, os.PathLike[str]], name: str) -> Tensor:
         return _read(_Reader(file, os.fspath(path)), file, name)
 
 
+def _half(blocks: Array, at: int) -> Array:
+    return np.asarray(np.ascontiguousarray(blocks[:, at:at + 2]).view(np.float16).astype(np.float32))
+
+
+def _nibbles(blocks: Array) -> Array:
+    """16 bytes as 32 numbers: the low halves, then the high ones."""
+    return np.concatenate([blocks & 15, blocks >> 4], 1).astype(np.float32)
+
+
+REALS: Mapping[str, Callable[[Array], Array]] = {  # of blocks of bytes, a row each
+    "f32": lambda x: x.reshape(-1).view(np.float32), "f16": lambda x: x.reshape(-1).view(np.float16).astype(np.float32),
+    "bf16": lambda x: (x.reshape(-1).view(np.uint16).astype(np.uint32) << 16).view(np.float32),
+    "q8_0": lambda x: _half(x, 0) * np.ascontiguousarray(x[:, 2:]).view(np.int8),
+    "q4_0": lambda x: _half(x, 0) * (_nibbles(x[:, 2:]) - 8), "q4_1": lambda x: _half(x, 0) * _nibbles(x[:, 4:]) + _half(x, 2)}
+
+
+class Numbers(Mapping[str, Array]):
+    """The numbers of a file's tensors by name, in float32, each read when it is asked for: of F32, F16, BF16, Q4_0, Q4_1 and
+    Q8_0."""
+
+    def __init__(self, path: Union[str, os.PathLike[str]]) -> None:
+        self.path = os.fspath(path)
+        with open(path, "rb") as file:
+            self._tensors = _entries(_Reader(file, self.path))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors[0])
+
+    def __len__(self) -> int:
+        return len(self._tensors[0])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tensors[0]
+
+    def __getitem__(self, name: str) -> Array:
+        with open(self.path, "rb") as file:
+            reader, types = _Reader(file, self.path), {**TYPES, **WITH_MINIMA}
+            tensor = _read_entry(reader, file, name, self._tensors, types)
+        kind, _, size = types[tensor.type]
+        if kind not in REALS:
+            raise reader.error(f"is of type {type_name(tensor.type)}; those whose numbers can be read are "
+                               f"{', '.join(name.upper() for name in REALS)}")
+        return np.asarray(REALS[kind](tensor.data.reshape(-1, size)).reshape(tensor.shape).astype(np.float32))
+
+
+def numbers(path: Union[str, os.PathLike[str]], name: str) -> Array:
+    """The numbers of a tensor of a file, as Numbers has them."""
+    return Numbers(path)[name]
+
+
 def _read(reader: _Reader, file: io.BufferedReader, name: str) -> Tensor:
-    found, begin = _entries(reader)
+    return _read_entry(reader, file, name, _entries(reader), TYPES)
+
+
+def _read_entry(reader: _Reader, file: io.BufferedReader, name: str, tensors: tuple[dict[str, _Entry], int],
+                types: Mapping[int, tuple[str, int, int]]) -> Tensor:
+    found, begin = tensors
     if name not in found:
         raise Error(f"{reader.path}: no tensor {shown(name)}; pwl.gguf.names() and pwlc gguf list have those that there are")
     entry = found[name]
     reader.what = f"tensor {shown(name)}"
-    if entry.type not in TYPES:
-        raise reader.error(f"is of type {type_name(entry.type)}; those that can be read are {', '.join(map(type_name, TYPES))}")
-    _, elements, size = TYPES[entry.type]
+    if entry.type not in types:
+        raise reader.error(f"is of type {type_name(entry.type)}; those that can be read are {', '.join(map(type_name, types))}")
+    _, elements, size = types[entry.type]
     if entry.shape and entry.shape[-1] % elements:
         raise reader.error(f"has rows that are no multiple of {elements} elements")
     reader.at = min(begin + entry.offset, reader.size)

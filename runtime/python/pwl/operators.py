@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Union
+from typing import Any, Union
 
 from . import document
 from .elements import KINDS, ElementOperator
@@ -11,7 +11,13 @@ from .errors import Error
 from .rows import MOST_BYTES, RowOperator
 from .weighted import WeighOperator
 
-__all__ = ["load_operator"]
+__all__ = ["load_operator", "operator_class"]
+
+
+def operator_class(content: Any) -> Any:
+    """The class of an operator whose JSON says this."""
+    kind = content.get("operator") if isinstance(content, dict) else None
+    return ElementOperator if kind in KINDS else WeighOperator if kind == "weigh" else RowOperator
 
 
 def load_operator(path: Union[str, os.PathLike[str]]) -> Union[RowOperator, ElementOperator, WeighOperator]:
@@ -19,8 +25,7 @@ def load_operator(path: Union[str, os.PathLike[str]]) -> Union[RowOperator, Elem
     try:
         content = document.read(path, MOST_BYTES)
         parsed = document.parse(content, MOST_BYTES)
-        kind = parsed.get("operator") if isinstance(parsed, dict) else None
-        made = ElementOperator if kind in KINDS else WeighOperator if kind == "weigh" else RowOperator
-        return made._make(content, f"{os.fspath(path)}: ", parsed)
+        operator: Union[RowOperator, ElementOperator, WeighOperator] = operator_class(parsed)._make(content, f"{os.fspath(path)}: ", parsed)
+        return operator
     except Error as error:
         raise Error(f"{os.fspath(path)}: {error}") from None

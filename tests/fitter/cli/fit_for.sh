@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# fit --for: the cheapest table by the model of pwlc cost --estimate, which figures that were measured bear out.
+# fit --for: the cheapest table, of hardware by the model of pwlc cost --estimate, which figures that were measured bear
+# out, of processors as measured.
 . "$(dirname "$0")/lib.sh"
 
 # Of every combination of the choices none is cheaper, and the spec of the table gives it again.
@@ -80,13 +81,47 @@ gelu='gelu --in s8:2^-5 --out s8:2^-5'
 expect_status 0 fit $gelu --max-err 1 --for generic -o gelu.json
 grep -q -- '--method residual' gelu.json || fail "gelu: $(grep spec gelu.json)"
 
+# On a processor: what `pwlc cost` measures of every combination is not less than of the one chosen.
+if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then
+    checks=$((checks + 1))
+    /usr/bin/python3 - "$pwlc" <<'END' || fail 'a processor'
+import itertools, json, subprocess, sys
+SPEC = "tanh --in s7:2^-4 --out s8:2^-7 --max-err 1 --rounding floor".split()
+
+def fit(*flags):
+    return subprocess.run([sys.argv[1], "fit", *SPEC, *flags], capture_output=True, text=True)
+
+def weight(text):
+    done = subprocess.run([sys.argv[1], "cost", "-", "--target", "cortex-m4", "--format", "jsonl"], input=text,
+                          capture_output=True, text=True, check=True)
+    row = json.loads(done.stdout.splitlines()[0])
+    return row["bytes"] + 8 * row["instructions"]
+
+chosen = fit("--for", "cortex-m4")
+assert chosen.returncode == 0, chosen.stderr
+assert "| bytes | instructions |" in chosen.stderr and "estimates" not in chosen.stderr, chosen.stderr
+least, count = weight(chosen.stdout), 0
+for knots, form, shift, symmetry in itertools.product(("free", "uniform"), ("absolute", "biased", "anchored"),
+                                                      ("per-segment", "one"), ("off", "fold")):
+    other = fit("--knots", knots, "--form", form, "--shift", shift, "--symmetry", symmetry)
+    if other.returncode == 0:
+        count += 1
+        assert least <= weight(other.stdout), (knots, form, shift, symmetry)
+assert count >= 12 and least <= weight(fit("--method", "lut").stdout), count
+END
+fi
+mkdir empty
+PATH=$PWD/empty expect_status 77 fit $gelu --max-err 1 --for rv32imc
+grep -q 'clang' ../err || fail "no clang: $(cat ../err)"
+
 expect_error 2 '--for xc7: needs --max-err' fit $gelu --for xc7
 expect_error 2 '--for with --segments' fit $gelu --for xc7 --max-err 1 --segments 8
 expect_error 2 '--for with --profile' fit $gelu --for xc7 --max-err 1 --profile tosa16
 expect_error 2 '--for with --time-limit' fit $gelu --for xc7 --max-err 1 --time-limit 9
 expect_error 2 '--for: of one table' fit --spec jobs.json -o . --for xc7
 expect_error 2 '--for: of one table' fit softmax --in s8:0.05 --out u8:2^-8 --rows 8 --for xc7
-expect_error 2 'must be ice40, ice40-dsp, xc7' fit $gelu --for cortex-m4 --max-err 1
+expect_error 2 'must be ice40, ice40-dsp, xc7' fit $gelu --for avr --max-err 1
+expect_error 2 '--for cortex-m4: needs --max-err' fit $gelu --for cortex-m4
 expect_error 2 'only of hardware' cost gelu.json --estimate --target cortex-m4
 expect_error 3 '--max-err 0.2' fit $gelu --for xc7 --max-err 0.2
 finish

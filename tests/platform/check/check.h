@@ -18,6 +18,7 @@ typedef void platform_test(int _i);
 #define END_TEST }
 
 #define ck_abort_msg(...) (printf("%s:%d: ", __FILE__, __LINE__), printf(__VA_ARGS__), puts(""), exit(1))
+#define ck_assert_msg(condition, ...) ((condition) ? (void)0 : ck_abort_msg(__VA_ARGS__))
 #define ck_assert(condition) ((condition) ? (void)0 : ck_abort_msg("%s fails", #condition))
 #define ck_assert_int_eq(a, b) ck_assert((a) == (b))
 #define ck_assert_mem_eq(a, b, bytes) ck_assert(memcmp(a, b, bytes) == 0)

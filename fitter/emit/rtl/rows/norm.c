@@ -30,7 +30,7 @@ static const char squares[] =
     "          square_tree[2*square_k*SquaresBits +: SquaresBits] + square_tree[(2*square_k+1)*SquaresBits +: "
     "SquaresBits];\n"
     "  end\n"
-    "  assign starts = is_added_q & ~|writes_q[4:1];\n"
+    "  assign starts = is_added_q & ~|writes_q[6:1];\n"
     "  assign is_summed = 1'b1;\n"
     "\n"
     "  always_ff @(posedge clk_i) begin\n"
@@ -75,7 +75,7 @@ static const char mean[] =
     "  always_ff @(posedge clk_i) begin\n"
     "    u_tree_q <= u_tree[ABits +: ABits];\n"
     "    if (adds_q[2]) u_sum_q <= (firsts_q[2] ? '0 : u_sum_q) + u_tree_q;\n"
-    "    if (step_q == 4'd1) row_sum_q <= u_sum_q;\n"
+    "    if (step_q == 5'd1) row_sum_q <= u_sum_q;\n"
     "  end\n";
 
 static const char no_mean[] = "\n"
@@ -99,16 +99,17 @@ static const char root[] =
     "  logic [FallBits-1:0] fall, fall_q;\n"
     "  logic [31:0] word_q;\n"
     "  logic [15:0] core_y;\n"
-    "  logic signed [63:0] scalar_q;\n"
     "  logic signed [49:0] err;\n"
+    "  logic signed [MulABits-1:0] err_q;\n"
+    "  logic [ABits-1:0] sum_size_q;  // of u_sum_q\n"
     "  logic [31:0] square, half;\n"
     "  logic [31:0] root;\n"
     "  logic [FactorBits-1:0] factor_q;\n"
-    "  logic signed [FactorBits:0] factor;\n"
     "  logic signed [FarBits-1:0] first_far;\n"
-    "  logic signed [MulABits-1:0] mul_a;\n"
-    "  logic signed [MulBBits-1:0] mul_b;\n"
-    "  logic signed [ProductBits-1:0] product;\n"
+    "  logic [MulABits-1:0] mul_a;\n"
+    "  logic [MulBBits-1:0] mul_b;\n"
+    "  logic [MulABits+MulBBits-1:0] product;\n"
+    "  logic far_below, err_below, mul_negative;\n"
     "  logic unused_bits;\n"
     "  integer pair_k;\n"
     "\n"
@@ -118,61 +119,73 @@ static const char root[] =
     "      if (variance_q[2*(PairLeast+pair_k)] | variance_q[2*(PairLeast+pair_k)+1]) fall = FallBits'(pair_k);\n"
     "  end\n"
     "  assign aligned = {variance_q, 32'd0} << {FallBits'(FallMost) - fall_q, 1'b0};\n"
-    "  assign square = scalar_q[31:0];\n"
+    "  assign far_below = first_far[FarBits-1];\n"
+    "  assign err_below = err_q[MulABits-1];\n"
+    "  assign square = product[31:0];\n"
     "  assign half = {1'b0, word_q[31:1]} + {31'd0, word_q[0]};\n"
-    "  assign err = 50'sh0400000000000 - $signed({2'b0, scalar_q[62:15]});\n"
-    "  assign root = {1'b0, core_y, 15'd0} + scalar_q[48:17];\n"
-    "  assign factor = {1'b0, factor_q};\n"
-    "  assign unused_bits = ^{aligned, product, err, scalar_q, root};\n"
+    "  assign err = 50'sh0400000000000 - $signed({2'b0, product[62:15]});\n"
+    "  assign root = {1'b0, core_y, 15'd0} + product[48:17];\n"
+    "  assign unused_bits = ^{aligned, product, err, root};\n"
+    "  // Each product is there three steps later.\n"
     "  always_comb begin\n"
+    "    mul_negative = 1'b0;\n"
+    "    mul_a = MulABits'(core_y);\n"
+    "    mul_b = MulBBits'(core_y);\n"
     "    case (step_q)\n"
-    "      4'd1: begin\n"
-    "        mul_a = MulABits'(u_sum_q);\n"
-    "        mul_b = MulBBits'(u_sum_q);\n"
+    "      5'd0: begin\n"
+    "        mul_a = MulABits'(first_far);\n"
+    "        mul_b = MulBBits'(factor_q);\n"
+    "        mul_negative = far_below;\n"
     "      end\n"
-    "      4'd7: begin\n"
-    "        mul_a = MulABits'(core_y);\n"
-    "        mul_b = MulBBits'(core_y);\n"
+    "      5'd2: begin\n"
+    "        mul_a = MulABits'(sum_size_q);\n"
+    "        mul_b = MulBBits'(sum_size_q);\n"
     "      end\n"
-    "      4'd8: begin\n"
+    "      CoreStep + 5'd3: begin\n"
     "        mul_a = MulABits'(square);\n"
     "        mul_b = MulBBits'(half);\n"
     "      end\n"
-    "      4'd9: begin\n"
-    "        mul_a = MulABits'(core_y);\n"
-    "        mul_b = MulBBits'(err >>> 15);\n"
+    "      CoreStep + 5'd7: begin\n"
+    "        mul_a = err_q;\n"
+    "        mul_negative = err_below;\n"
     "      end\n"
-    "      default: begin\n"
-    "        mul_a = MulABits'(first_far);\n"
-    "        mul_b = MulBBits'(factor);\n"
-    "      end\n"
+    "      default: ;\n"
     "    endcase\n"
     "  end\n"
-    "  assign product = ProductBits'(mul_a) * ProductBits'(mul_b);\n"
+    "\n"
+    "  UNIT_product #(\n"
+    "    .ABits(MulABits), .BBits(MulBBits)\n"
+    "  ) u_product (\n"
+    "    .clk_i(clk_i), .advance_i(advance | (step_q != 5'd0)), .negative_i(mul_negative), .a_i(mul_a), .b_i(mul_b),\n"
+    "    .product_o(product)\n"
+    "  );\n"
     "\n"
     "  always_ff @(posedge clk_i) begin\n"
     "    case (step_q)\n"
-    "      4'd1: scaled_sum_q <= SpreadBits'(squares_sum_q) * SpreadBits'(Longest);\n"
-    "      4'd2: spread_q <= scaled_sum_q - scalar_q[SpreadBits-1:0];\n"
-    "      4'd3: variance_q <= (VarianceBits'(spread_q) << VarianceShift) + Epsilon;\n"
-    "      4'd4: fall_q <= fall;\n"
-    "      4'd5: word_q <= aligned[VarianceBits+31 -: 32];\n"
-    "      4'd10: factor_q <= root[31:Drop];\n"
+    "      5'd1: begin\n"
+    "        sum_size_q <= u_sum_q[ABits-1] ? -u_sum_q : u_sum_q;\n"
+    "        scaled_sum_q <= SpreadBits'(squares_sum_q) * SpreadBits'(Longest);\n"
+    "      end\n"
+    "      5'd5: spread_q <= scaled_sum_q - product[SpreadBits-1:0];\n"
+    "      5'd6: variance_q <= (VarianceBits'(spread_q) << VarianceShift) + Epsilon;\n"
+    "      5'd7: fall_q <= fall;\n"
+    "      5'd8: word_q <= aligned[VarianceBits+31 -: 32];\n"
+    "      CoreStep + 5'd6: err_q <= MulABits'(err >>> 15);\n"
+    "      LastStep: factor_q <= root[31:Drop];\n"
     "      default: ;\n"
     "    endcase\n"
-    "    if (state_q == Factor) scalar_q <= 64'(product);\n"
     "  end\n";
 
 static const char lanes[] =
     "\n"
-    "  // ---- Last, out of the buffer: the outputs. Stages: 2 far_q, 3 high_q, 4 normal_q and the channel's word, 5 "
-    "scaled_q,\n"
-    "  // 6 y_q.\n"
+    "  // ---- Last, out of the buffer: the outputs. Stages: 2 far_q, 3 to 5 own, 6 normal_q and the channel's word, "
+    "7\n"
+    "  // scaled_q, 8 y_q.\n"
     "\n"
     "  logic [AtBits-1:0] channel_at_q;\n"
     "  always_ff @(posedge clk_i or negedge rst_ni) begin\n"
     "    if (!rst_ni) channel_at_q <= '0;\n"
-    "    else if (advance & writes_q[3]) channel_at_q <= lasts_q[3] ? '0 : channel_at_q + AtBits'(1);\n"
+    "    else if (advance & writes_q[5]) channel_at_q <= lasts_q[5] ? '0 : channel_at_q + AtBits'(1);\n"
     "  end\n"
     "\n"
     "  genvar lane;\n"
@@ -180,8 +193,8 @@ static const char lanes[] =
     "    for (lane = 0; lane < Lanes; lane = lane + 1) begin : g_lane\n"
     "      logic signed [UBits-1:0] u_q;\n"
     "      logic signed [FarBits-1:0] far_q;\n"
-    "      logic signed [OwnBits-1:0] own;\n"
-    "      logic signed [HighBits-1:0] high_q, fallen;\n"
+    "      logic signed [OwnBits-1:0] own;  // far_q by factor_q, three edges later\n"
+    "      logic signed [HighBits-1:0] high, fallen;\n"
     "      logic signed [HighBits-2:0] floor;\n"
     "      logic signed [NormalBits-1:0] normal_q;\n"
     "      logic [WordBits-1:0] word;\n"
@@ -199,11 +212,19 @@ static const char lanes[] =
     "      assign squares[lane*SquareBits +: SquareBits] = square_q;\n"
     "      if (lane == 0) begin : g_first\n"
     "        assign first_far = far_q;\n"
-    "        assign own = OwnBits'(product);\n"
+    "        assign own = OwnBits'($signed(product));\n"
     "      end else begin : g_other\n"
-    "        assign own = OwnBits'(far_q) * OwnBits'(factor);\n"
+    "        logic [FarBits+FactorBits-1:0] own_product;\n"
+    "        UNIT_product #(\n"
+    "          .ABits(FarBits), .BBits(FactorBits)\n"
+    "        ) u_own (\n"
+    "          .clk_i(clk_i), .advance_i(advance), .negative_i(far_q[FarBits-1]), .a_i(far_q), .b_i(factor_q),\n"
+    "          .product_o(own_product)\n"
+    "        );\n"
+    "        assign own = OwnBits'($signed(own_product));\n"
     "      end\n"
-    "      assign fallen = high_q >>> fall_q;\n"
+    "      assign high = own[OwnBits-1:ShiftLeast-1];\n"
+    "      assign fallen = high >>> fall_q;\n"
     "      assign floor = fallen[HighBits-1:1];\n"
     "      assign sum = scaled_q + SumBits'(beta_late_q);\n"
     "      assign value = sum[SumBits-1:OutShift];\n"
@@ -214,7 +235,6 @@ static const char lanes[] =
     "        if (advance) begin\n"
     "          far_q <= FarBits'(u_of(read_q[lane*PlaceBits +: PlaceBits])) * FarBits'(Longest) - "
     "FarBits'(row_sum_q);\n"
-    "          high_q <= own[OwnBits-1:ShiftLeast-1];\n"
     "          normal_q <= NormalBits'(floor) + NormalBits'(fallen[0]);\n"
     "          gamma_q <= word[GammaBits-1:0];\n"
     "          beta_q <= word[WordBits-1:GammaBits];\n"
@@ -326,8 +346,7 @@ static void add_sizes_of_root(struct text *out, const struct row_module *m, cons
     const int a_bits = signed_bits(r->n * r->u_low, r->n * r->u_high);
     wide low, high;
     row_core_errors(m, ROOT_FIRST, &low, &high);
-    const int a = larger_of(larger_of(33, far_bits), a_bits);
-    const int b = larger_of(larger_of(33, signed_bits(low, high)), a_bits);
+    const int a = larger_of(larger_of(32, far_bits), larger_of(signed_bits(low, high), a_bits));
     row_add_number(out, "VarianceShift", of->variance_shift, "f");
     row_add_number(out, "VarianceBits", variance_bits, "of V, in pairs");
     row_add_number(out, "PairLeast", least, "the pair of the smallest V's upper bit");
@@ -337,8 +356,7 @@ static void add_sizes_of_root(struct text *out, const struct row_module *m, cons
     row_add_number(out, "FactorBits", 32 - of->drop, "of what is left");
     row_add_number(out, "FarBits", far_bits, "of n u - A");
     row_add_number(out, "MulABits", a, "of lane 0's first factor");
-    row_add_number(out, "MulBBits", b, "of its second");
-    row_add_number(out, "ProductBits", a + b, "of its product");
+    row_add_number(out, "MulBBits", larger_of(32, a_bits), "of its second");
     text_add(out, "  localparam logic [VarianceBits-1:0] Epsilon = %d'h%" PRIx64 ";\n", variance_bits,
              (uint64_t)of->eps_code);
 }
@@ -364,7 +382,7 @@ static void add_sizes_of_place(struct text *out, const struct row_module *m, con
     row_add_number(out, "SumBits", sum_bits, "of the scaled value and the addend");
     row_add_number(out, "OutShift", out_shift, "g + T");
     row_add_number(out, "ValueBits", sum_bits - out_shift, "of an output less its zero point");
-    row_add_number(out, "Stages", 6, "of the pipeline");
+    row_add_number(out, "Stages", 8, "of the pipeline");
     row_add_clip(out, of, sum_bits - out_shift, true, low >> out_shift, high >> out_shift);
 }
 
@@ -375,15 +393,19 @@ int row_add_norm(struct text *out, const struct row_module *m, struct diag *diag
     const bool is_one = r.gamma_low == r.gamma_high && r.beta_low == r.beta_high;
     add_sizes_of_sums(out, m, &r);
     add_sizes_of_root(out, m, &r);
-    text_add(out, "  localparam logic [1:0] FirstState = 2'd2;\n  localparam logic [3:0] LastStep = 4'd10;\n");
+    const int core_step = row_core_step(out, 9);
+    text_add(out, "  localparam logic [1:0] FirstState = 2'd2;\n  localparam logic [4:0] LastStep = 5'd%d;\n",
+             core_step + 10);
     add_sizes_of_place(out, m, &r, gamma_bits, beta_bits);
     if (add_channels(out, m, &r, gamma_bits, beta_bits, diag))
         return diag->code;
     add_u(out, m, &r);
     row_add_stream(out, m);
-    text_add(out, "%s%s%s", squares, m->packed->norm.kind == PWL_LAYER_NORM ? mean : no_mean, root);
+    text_add(out, "%s%s", squares, m->packed->norm.kind == PWL_LAYER_NORM ? mean : no_mean);
+    row_add_named(out, m, root);
     row_add_core(out, m, ROOT_FIRST);
-    text_add(out, "%s      assign word = %s;\n    end\n  endgenerate\n", lanes,
+    row_add_named(out, m, lanes);
+    text_add(out, "      assign word = %s;\n    end\n  endgenerate\n",
              is_one ? "Word" : "channel_rom(IndexBits'(channel_at_q) * IndexBits'(Lanes) + IndexBits'(lane))");
     return EXIT_DONE;
 }

@@ -19,6 +19,8 @@
 #include "emit/rtl/rtl.h"
 #include "rows.h"
 
+#define CORE_STAGES 4 /* registers of the core: its search, its product and its sum */
+
 static const char stream[] =
     "\n"
     "  // ---- The row: one buffer, which the next row fills behind the last reading of this one.\n"
@@ -32,7 +34,7 @@ static const char stream[] =
     "  localparam logic [1:0] Write = 2'd3;\n"
     "\n"
     "  logic [1:0] state_q;\n"
-    "  logic [3:0] step_q;\n"
+    "  logic [4:0] step_q;\n"
     "  logic [AtBits-1:0] load_at_q, load_last_q, last_at_q, read_at_q;\n"
     "  logic is_loaded_q, takes, load_ends, starts, is_summed, advance, reads, read_ends;\n"
     "  logic [Lanes*PlaceBits-1:0] places, read_q;\n"
@@ -60,7 +62,7 @@ static const char stream[] =
     "  always_ff @(posedge clk_i or negedge rst_ni) begin\n"
     "    if (!rst_ni) begin\n"
     "      state_q <= Idle;\n"
-    "      step_q <= 4'd0;\n"
+    "      step_q <= 5'd0;\n"
     "      is_loaded_q <= 1'b0;\n"
     "      load_at_q <= '0;\n"
     "      load_last_q <= '0;\n"
@@ -85,10 +87,10 @@ static const char stream[] =
     "        Factor:\n"
     "        if (step_q == LastStep) begin\n"
     "          state_q <= Write;\n"
-    "          step_q <= 4'd0;\n"
+    "          step_q <= 5'd0;\n"
     "          is_loaded_q <= 1'b0;\n"
-    "        end else if ((step_q != 4'd0) | is_summed) begin\n"
-    "          step_q <= step_q + 4'd1;\n"
+    "        end else if ((step_q != 5'd0) | is_summed) begin\n"
+    "          step_q <= step_q + 5'd1;\n"
     "        end\n"
     "        default: if (reads & read_ends) state_q <= Idle;\n"
     "      endcase\n"
@@ -119,8 +121,54 @@ static const char buffer[] =
     "  end\n"
     "endmodule\n";
 
-/* A text in which UNIT stands for the unit's name. */
-static void add_named(struct text *out, const struct row_module *m, const char *text)
+/* In quarters, so that no period has more than a product of 16 by 16 bits or an addition. */
+static const char product[] = "\n"
+                              "// a b, three edges later; where negative_i, a counts 2^ABits less.\n"
+                              "module UNIT_product #(\n"
+                              "  parameter integer ABits = 32,\n"
+                              "  parameter integer BBits = 32\n"
+                              ") (\n"
+                              "  input  logic clk_i,\n"
+                              "  input  logic advance_i,\n"
+                              "  input  logic negative_i,\n"
+                              "  input  logic [ABits-1:0] a_i,\n"
+                              "  input  logic [BBits-1:0] b_i,\n"
+                              "  output logic [ABits+BBits-1:0] product_o\n"
+                              ");\n"
+                              "  localparam integer AHigh = (ABits > 16) ? ABits - 16 : 1;\n"
+                              "  localparam integer BHigh = (BBits > 16) ? BBits - 16 : 1;\n"
+                              "  localparam integer MiddleBits = ((AHigh > BHigh) ? AHigh : BHigh) + 17;\n"
+                              "  localparam integer OuterBits = AHigh + BHigh + 32;\n"
+                              "  logic [15:0] a_low, b_low;\n"
+                              "  logic [AHigh-1:0] a_high;\n"
+                              "  logic [BHigh-1:0] b_high;\n"
+                              "  logic [31:0] low_q;\n"
+                              "  logic [AHigh+15:0] left_q;\n"
+                              "  logic [BHigh+15:0] right_q;\n"
+                              "  logic [AHigh+BHigh-1:0] high_q;\n"
+                              "  logic [BBits-1:0] less_q;\n"
+                              "  logic [MiddleBits-1:0] middle_q;\n"
+                              "  logic [OuterBits-1:0] outer_q, whole;\n"
+                              "  logic unused_whole;\n"
+                              "\n"
+                              "  assign {a_high, a_low} = (AHigh+16)'(a_i);\n"
+                              "  assign {b_high, b_low} = (BHigh+16)'(b_i);\n"
+                              "  assign whole = outer_q + (OuterBits'(middle_q) << 16);\n"
+                              "  assign unused_whole = ^whole;\n"
+                              "  always_ff @(posedge clk_i)\n"
+                              "    if (advance_i) begin\n"
+                              "      low_q <= 32'(a_low) * 32'(b_low);\n"
+                              "      left_q <= (AHigh+16)'(a_high) * (AHigh+16)'(b_low);\n"
+                              "      right_q <= (BHigh+16)'(a_low) * (BHigh+16)'(b_high);\n"
+                              "      high_q <= (AHigh+BHigh)'(a_high) * (AHigh+BHigh)'(b_high);\n"
+                              "      less_q <= negative_i ? b_i : '0;\n"
+                              "      middle_q <= MiddleBits'(left_q) + MiddleBits'(right_q);\n"
+                              "      outer_q <= {high_q, low_q} - (OuterBits'(less_q) << ABits);\n"
+                              "      product_o <= whole[ABits+BBits-1:0];\n"
+                              "    end\n"
+                              "endmodule\n";
+
+void row_add_named(struct text *out, const struct row_module *m, const char *text)
 {
     for (const char *next; (next = strstr(text, "UNIT")) != NULL; text = next + sizeof "UNIT" - 1) {
         text_add_bytes(out, text, (size_t)(next - text));
@@ -190,12 +238,19 @@ void row_core_errors(const struct row_module *m, int first, wide *low, wide *hig
     }
 }
 
+int row_core_step(struct text *out, int word_step)
+{
+    const int step = word_step + CORE_STAGES;
+    text_add(out, "  localparam logic [4:0] CoreStep = 5'd%d;  // from which on core_y is that of word_q\n", step);
+    return step;
+}
+
 void row_add_core(struct text *out, const struct row_module *m, int first)
 {
     const struct tensor *const in = &m->of->core.in, *const y = &m->of->core.out;
     const int64_t most = ((int64_t)1 << (in->bits - in->is_signed)) - 1, top = 65535 - first;
     text_add(out,
-             "\n  // 16 bits of it, of the word's cell, one edge later.\n"
+             "\n  // 16 bits of it, of the word's cell.\n"
              "  logic [15:0] core_cell;\n"
              "  logic [%d:0] core_x;\n"
              "  logic [%d:0] core_out;\n"
@@ -244,7 +299,7 @@ void row_add_ports(struct text *out, const struct row_module *m)
 
 void row_add_stream(struct text *out, const struct row_module *m)
 {
-    add_named(out, m, stream);
+    row_add_named(out, m, stream);
 }
 
 static void add_banner(struct text *out, const struct row_module *m)
@@ -271,11 +326,13 @@ static int add_modules(struct text *out, const struct row_module *m, struct diag
     char name[EMIT_NAME_SIZE];
     snprintf(name, sizeof name, "%.*s_core", (int)(sizeof name - sizeof "_core"), m->name);
     text_add(out, "\n// verilator lint_off DECLFILENAME\n");
-    add_named(out, m, buffer);
-    if (m->of->kind == OPERATOR_LOG_SOFTMAX) /* which does not read it */
+    row_add_named(out, m, buffer);
+    if (m->of->kind != OPERATOR_LOG_SOFTMAX || m->of->exp_high)
+        row_add_named(out, m, product);
+    if (m->of->kind == OPERATOR_LOG_SOFTMAX) /* which has no core */
         return EXIT_DONE;
     text_add(out, "\n");
-    return emit_sv(&core, 1, &(struct emit_options){.name = name, .rtl = {.stages = 1}}, out, diag);
+    return emit_sv(&core, 1, &(struct emit_options){.name = name, .rtl = {.stages = CORE_STAGES}}, out, diag);
 }
 
 int emit_operator_sv(const struct row_operator *of, const struct emit_options *options, struct text *out,

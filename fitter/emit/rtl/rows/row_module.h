@@ -24,10 +24,16 @@ int row_module_name(const struct row_operator *of, const struct emit_options *op
 /* "  localparam integer NAME = VALUE;  // what it is" */
 void row_add_number(struct text *out, const char *name, int64_t value, const char *what);
 
+/* A text in which UNIT stands for the unit's name. */
+void row_add_named(struct text *out, const struct row_module *m, const char *text);
+
 /* `function ... clip(value)`: the output code of a value from low to high, of so many bits, less the zero point. */
 void row_add_clip(struct text *out, const struct row_operator *of, int bits, bool is_signed, wide low, wide high);
 
-/* What the core gives for the upper bits of word_q, one edge later, as core_y of 16 bits. */
+/* CoreStep, the step at which core_y is that of word_q, which is there from a step on. */
+int row_core_step(struct text *out, int word_step);
+
+/* What the core gives for the upper bits of word_q, as core_y of 16 bits. */
 void row_add_core(struct text *out, const struct row_module *m, int first);
 
 /* The smallest and largest err >> 15 of a Newton step over all words. */

@@ -2,8 +2,8 @@
 /*
  * Softmax and log-softmax. Stages of the pipeline behind the buffer, of 8-bit codes and of 16-bit ones:
  *
- *   1 read_q   2 distance_q   3 exp_q                                 4 tree_q, high_own_q   5 sum_q, value_q   6 y_q
- *                             3 high_q, low_q  4 expanded_q  5 exp_q  6                      7                  8
+ *   1 read_q  2 distance_q  3 exp_q                                   4 tree_q, 5 sum_q   4-6 own   7 value_q   8 y_q
+ *                           3 high_q, low_q  4-6 expanded  7 exp_q    8         9         8-10      11          12
  */
 #include <stdio.h>
 
@@ -81,13 +81,14 @@ static const char reciprocal[] =
     "  logic [AlignedBits-1:0] aligned;\n"
     "  logic [31:0] word_q;\n"
     "  logic [15:0] core_y;\n"
-    "  logic signed [48:0] scalar_q, err;\n"
+    "  logic signed [48:0] err;\n"
+    "  logic signed [MulABits-1:0] err_q;\n"
     "  logic [30:0] factor_q;\n"
-    "  logic signed [MulABits-1:0] mul_a;\n"
-    "  logic signed [MulBBits-1:0] mul_b;\n"
-    "  logic signed [ProductBits-1:0] product;\n"
+    "  logic [MulABits-1:0] mul_a;\n"
+    "  logic [MulBBits-1:0] mul_b;\n"
+    "  logic [MulABits+MulBBits-1:0] product;\n"
     "  logic [ExpBits-1:0] first_exp;\n"
-    "  logic unused_bits;\n"
+    "  logic refines_q, unused_bits;\n"
     "  integer octave_k;\n"
     "\n"
     "  always_comb begin\n"
@@ -96,24 +97,28 @@ static const char reciprocal[] =
     "      if (sum_q[Fraction+octave_k]) octave = OctaveBits'(octave_k);\n"
     "  end\n"
     "  assign aligned = {sum_q, {(31 - Fraction) {1'b0}}} >> octave_q;\n"
-    "  assign unused_bits = ^{aligned, product, err, scalar_q, s_axis_tkeep};\n"
+    "  assign unused_bits = ^{aligned, product, err, s_axis_tkeep};\n"
     "  assign first_exp = exps[ExpBits-1:0];\n"
-    "  assign err = 49'sh0800000000000 - scalar_q;\n"
-    "  always_comb begin\n"
-    "    case (step_q)\n"
-    "      4'd4: mul_a = MulABits'(word_q);\n"
-    "      4'd5: mul_a = MulABits'(err >>> 15);\n"
-    "      default: mul_a = MulABits'(factor_q);\n"
-    "    endcase\n"
-    "  end\n"
-    "  assign mul_b = step_q[2] ? MulBBits'(core_y) : MulBBits'(first_exp);\n"
-    "  assign product = ProductBits'(mul_a) * ProductBits'(mul_b);\n"
+    "  assign err = 49'sh0800000000000 - $signed({1'b0, product[47:0]});\n"
+    "  // At CoreStep word_q by core_y, then err_q by core_y; each is there three steps later. Outputs of the row "
+    "before are\n"
+    "  // behind the product when the sum is whole: a beat without a row lies between.\n"
+    "  assign mul_a = (step_q == 5'd0) ? MulABits'(factor_q) : refines_q ? err_q : MulABits'(word_q);\n"
+    "  assign mul_b = (step_q == 5'd0) ? MulBBits'(first_exp) : MulBBits'(core_y);\n"
+    "\n"
+    "  UNIT_product #(\n"
+    "    .ABits(MulABits), .BBits(MulBBits)\n"
+    "  ) u_product (\n"
+    "    .clk_i(clk_i), .advance_i(advance | (step_q != 5'd0)), .negative_i(refines_q & err_q[MulABits-1]),\n"
+    "    .a_i(mul_a), .b_i(mul_b), .product_o(product)\n"
+    "  );\n"
     "\n"
     "  always_ff @(posedge clk_i) begin\n"
-    "    if (step_q == 4'd1) octave_q <= octave;\n"
-    "    if (step_q == 4'd2) word_q <= aligned[31:0];\n"
-    "    if ((step_q == 4'd4) || (step_q == 4'd5)) scalar_q <= 49'(product);\n"
-    "    if (step_q == 4'd6) factor_q <= {core_y, 15'd0} + scalar_q[47:17];\n"
+    "    if (step_q == 5'd1) octave_q <= octave;\n"
+    "    if (step_q == 5'd2) word_q <= aligned[31:0];\n"
+    "    refines_q <= step_q == CoreStep + 5'd3;\n"
+    "    if (step_q == CoreStep + 5'd3) err_q <= MulABits'(err >>> 15);\n"
+    "    if (step_q == LastStep) factor_q <= {core_y, 15'd0} + product[47:17];\n"
     "  end\n";
 
 static const char lane_begin[] =
@@ -140,40 +145,54 @@ static const char exp_of_bytes[] =
 static const char exp_of_words[] =
     "      logic [FallBits+31:0] high_q;\n"
     "      logic [31:0] low_q;\n"
-    "      logic [FallBits-1:0] fall_q;\n"
+    "      logic [3*FallBits-1:0] falls_q;\n"
+    "      logic [FallBits-1:0] fall;\n"
     "      logic [63:0] expanded;\n"
-    "      logic [64-LeastFall:0] expanded_q, fallen;\n"
+    "      logic [64-LeastFall:0] fallen;\n"
     "      logic unused_expanded;\n"
-    "      assign expanded = 64'(high_q[31:0]) * 64'(low_q);\n"
+    "      UNIT_product #(\n"
+    "        .ABits(32), .BBits(32)\n"
+    "      ) u_expanded (\n"
+    "        .clk_i(clk_i), .advance_i(advance), .negative_i(1'b0), .a_i(high_q[31:0]), .b_i(low_q),\n"
+    "        .product_o(expanded)\n"
+    "      );\n"
     "      assign unused_expanded = ^{expanded, fallen};\n"
-    "      assign fallen = expanded_q >> fall_q;\n"
+    "      assign fall = falls_q[3*FallBits-1 -: FallBits];\n"
+    "      assign fallen = expanded[63:LeastFall-1] >> fall;\n"
     "      always_ff @(posedge clk_i)\n"
     "        if (advance) begin\n"
     "          high_q <= high_rom(distance_q[15:8]);\n"
     "          low_q <= low_rom(distance_q[7:0]);\n"
-    "          fall_q <= high_q[FallBits+31:32];\n"
-    "          expanded_q <= expanded[63:LeastFall-1];\n"
-    "          if (!keeps_q[(ExpStage-3)*Lanes+lane] || (32'(fall_q) + LeastFall > 62)) exp_q <= '0;\n"
+    "          falls_q <= {falls_q[2*FallBits-1:0], high_q[FallBits+31:32]};\n"
+    "          if (!keeps_q[(ExpStage-3)*Lanes+lane] || (32'(fall) + LeastFall > 62)) exp_q <= '0;\n"
     "          else exp_q <= ExpBits'(fallen[64-LeastFall:1]) + ExpBits'(fallen[0]);\n"
     "        end\n";
 
 static const char lane_end[] =
-    "      logic [OwnBits-1:0] own;\n"
-    "      logic [OutBits:0] high_own_q, scaled, value_q;\n"
+    "      logic [OwnBits-1:0] own;  // exp_q by factor_q, three edges later\n"
+    "      logic [OutBits:0] scaled, value_q;\n"
     "      logic [YBits-1:0] y_q;\n"
     "      logic unused_own;\n"
     "      if (lane == 0) begin : g_first\n"
     "        assign own = product[OwnBits-1:0];\n"
     "      end else begin : g_other\n"
-    "        assign own = OwnBits'(exp_q) * OwnBits'(factor_q);\n"
+    "        logic [ExpBits+30:0] own_product;\n"
+    "        logic unused_product;\n"
+    "        UNIT_product #(\n"
+    "          .ABits(31), .BBits(ExpBits)\n"
+    "        ) u_own (\n"
+    "          .clk_i(clk_i), .advance_i(advance), .negative_i(1'b0), .a_i(factor_q), .b_i(exp_q), "
+    ".product_o(own_product)\n"
+    "        );\n"
+    "        assign own = own_product[OwnBits-1:0];\n"
+    "        assign unused_product = ^own_product;\n"
     "      end\n"
     "      assign unused_own = ^own;\n"
-    "      assign scaled = high_own_q >> octave_q;\n"
+    "      assign scaled = own[OwnBits-1 -: OutBits+1] >> octave_q;\n"
     "      assign m_axis_tdata[lane*YBits +: YBits] = y_q;\n"
     "      assign m_axis_tkeep[lane*YBytes +: YBytes] = {YBytes{keeps_q[(Stages-2)*Lanes+lane]}};\n"
     "      always_ff @(posedge clk_i)\n"
     "        if (advance) begin\n"
-    "          high_own_q <= own[OwnBits-1 -: OutBits+1];\n"
     "          value_q <= ValueBits'(scaled[OutBits:1]) + ValueBits'(scaled[0]);\n"
     "          y_q <= clip(value_q);\n"
     "        end\n"
@@ -205,20 +224,20 @@ static const char logarithm[] =
     "  end\n"
     "  assign aligned = {sum_q, {(31 - Fraction) {1'b0}}} >> octave_q;\n"
     "  assign cell_word = cell_rom(word_q[30:24]);\n"
-    "  assign mul_a = (step_q == 4'd3) ? 33'(word_q) : 33'(z_q);\n"
-    "  assign mul_b = (step_q == 4'd3) ? 26'(cell_word[15:0]) : z_q;\n"
+    "  assign mul_a = (step_q == 5'd3) ? 33'(word_q) : 33'(z_q);\n"
+    "  assign mul_b = (step_q == 5'd3) ? 26'(cell_word[15:0]) : z_q;\n"
     "  assign scaled = (scalar_q >>> 17) - 59'sd1073741824;\n"
     "  assign ln = 36'(cell_word[46:16]) + 36'(z_q) - 36'(scalar_q >>> 31) + 36'(octave_q) * 36'd744261118;\n"
     "  assign product = 64'(ln_q) * LogUnit + LogHalf;\n"
     "  assign unused_bits = ^{aligned, scaled, product, s_axis_tkeep};\n"
     "\n"
     "  always_ff @(posedge clk_i) begin\n"
-    "    if (step_q == 4'd1) octave_q <= octave;\n"
-    "    if (step_q == 4'd2) word_q <= aligned[31:0];\n"
-    "    if ((step_q == 4'd3) || (step_q == 4'd5)) scalar_q <= 59'(mul_a) * 59'(mul_b);\n"
-    "    if (step_q == 4'd4) z_q <= 26'(scaled);\n"
-    "    if (step_q == 4'd6) ln_q <= ln;\n"
-    "    if (step_q == 4'd7) base_q <= OutHalf - SumOutBits'(product >>> LogShift);\n"
+    "    if (step_q == 5'd1) octave_q <= octave;\n"
+    "    if (step_q == 5'd2) word_q <= aligned[31:0];\n"
+    "    if ((step_q == 5'd3) || (step_q == 5'd5)) scalar_q <= 59'(mul_a) * 59'(mul_b);\n"
+    "    if (step_q == 5'd4) z_q <= 26'(scaled);\n"
+    "    if (step_q == 5'd6) ln_q <= ln;\n"
+    "    if (step_q == 5'd7) base_q <= OutHalf - SumOutBits'(product >>> LogShift);\n"
     "  end\n";
 
 static const char log_lane_end[] =
@@ -261,7 +280,7 @@ static int shift_of(const struct row_operator *of, int k)
 
 static int exp_stage(const struct row_operator *of)
 {
-    return of->exp_high ? 5 : 3;
+    return of->exp_high ? 7 : 3;
 }
 
 static int least_shift(const struct row_operator *of)
@@ -316,7 +335,7 @@ static void add_numbers(struct text *out, const struct row_operator *of, int sta
              "  localparam integer AlignedBits = MostOctaves + 32;\n"
              "  localparam logic [XBits-1:0] LeastCode = %d'h%x;\n"
              "  localparam logic [1:0] FirstState = 2'd1;\n"
-             "  localparam logic [3:0] LastStep = 4'd%d;\n",
+             "  localparam logic [4:0] LastStep = 5'd%d;\n",
              of->in.bits, of->in.is_signed ? 1u << (of->in.bits - 1) : 0u, last_step);
 }
 
@@ -328,10 +347,9 @@ static void add_numbers_of_share(struct text *out, const struct row_module *m)
     const int error_bits = signed_bits(low, high);
     row_add_number(out, "OutBits", of->out.scale.shift_bits, "an output counts 2^-OutBits");
     row_add_number(out, "ValueBits", of->out.scale.shift_bits + 1, "of an output, at most 2^OutBits");
-    row_add_number(out, "MulABits", error_bits > 33 ? error_bits : 33, "of lane 0's first factor");
-    row_add_number(out, "MulBBits", of->fraction > 15 ? of->fraction + 2 : 17, "of its second");
-    text_add(out, "  localparam integer ProductBits = MulABits + MulBBits;\n"
-                  "  localparam integer OwnBits = Fraction + 31;  // of an exponential times 1/S, at most 2^31 - 1\n");
+    row_add_number(out, "MulABits", error_bits > 32 ? error_bits : 32, "of lane 0's first factor");
+    row_add_number(out, "MulBBits", of->fraction > 15 ? of->fraction + 1 : 16, "of its second");
+    text_add(out, "  localparam integer OwnBits = Fraction + 31;  // of an exponential times 1/S, at most 2^31 - 1\n");
     row_add_clip(out, of, of->out.scale.shift_bits + 1, false, 0, (wide)1 << of->out.scale.shift_bits);
 }
 
@@ -371,8 +389,9 @@ static int add_log_softmax(struct text *out, const struct row_module *m, struct 
     if (add_exponentials(out, of, diag) || add_rom(out, "cell", PWL_LOG_CELLS, 47, log_word, of, diag))
         return diag->code;
     row_add_stream(out, m);
-    text_add(out, "%s%s%s%s%s", passes, logarithm, lane_begin, of->exp_high ? exp_of_words : exp_of_bytes,
-             log_lane_end);
+    text_add(out, "%s%s%s", passes, logarithm, lane_begin);
+    row_add_named(out, m, of->exp_high ? exp_of_words : exp_of_bytes);
+    text_add(out, "%s", log_lane_end);
     return EXIT_DONE;
 }
 
@@ -381,13 +400,16 @@ int row_add_softmax(struct text *out, const struct row_module *m, struct diag *d
     const struct row_operator *const of = m->of;
     if (of->kind == OPERATOR_LOG_SOFTMAX)
         return add_log_softmax(out, m, diag);
-    add_numbers(out, of, exp_stage(of) + 3, 6);
+    add_numbers(out, of, exp_stage(of) + 5, row_core_step(out, 3) + 7);
     add_numbers_of_share(out, m);
     if (add_exponentials(out, of, diag))
         return diag->code;
     row_add_stream(out, m);
-    text_add(out, "%s%s", passes, reciprocal);
+    text_add(out, "%s", passes);
+    row_add_named(out, m, reciprocal);
     row_add_core(out, m, RECIPROCAL_FIRST);
-    text_add(out, "%s%s%s", lane_begin, of->exp_high ? exp_of_words : exp_of_bytes, lane_end);
+    text_add(out, "%s", lane_begin);
+    row_add_named(out, m, of->exp_high ? exp_of_words : exp_of_bytes);
+    row_add_named(out, m, lane_end);
     return EXIT_DONE;
 }

@@ -9,7 +9,7 @@ import numpy as np
 from ..codes import Array, Type
 from ..errors import Error
 
-__all__ = ["MOST_SUM_BITS", "Multiplier", "exact_matmul", "largest_offset", "multipliers", "rescaled", "windows"]
+__all__ = ["MOST_SUM_BITS", "Multiplier", "exact_matmul", "for_places", "for_rows", "largest_offset", "multipliers", "rescaled", "windows"]
 
 MOST_SUM_BITS = 47  # of a sum's magnitude; its multiplier then has 15 bits
 EXACT_IN_DOUBLE = 1 << 53
@@ -59,6 +59,16 @@ def exact_matmul(a: Array, b: Array, largest: int) -> Array:
     if largest < EXACT_IN_DOUBLE:
         return np.asarray(np.rint(a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64))
     return np.asarray(a.astype(np.int64) @ b.astype(np.int64))
+
+
+def for_rows(mask: Array, axes: int) -> Array:
+    """A mask [batch, place] of rows of places, which are the last of so many axes."""
+    return mask.reshape(mask.shape[0], *[1] * (axes - 2), mask.shape[1])
+
+
+def for_places(mask: Array, axes: int) -> Array:
+    """What is told for the places of the first axes, for all of so many axes."""
+    return mask.reshape(*mask.shape, *[1] * (axes - mask.ndim))
 
 
 def windows(fields: Mapping[str, Any], x: Array, kernel: Sequence[int], fill: float) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..codes import Array
 from ..errors import Error
-from .arithmetic import windows
+from .arithmetic import for_places, for_rows, windows
 from .kinds import Shape, sizes_of
 
 __all__ = ["MOVES", "FloatNetwork", "Input", "Op", "without_scales"]
@@ -24,9 +24,10 @@ class Op:
     """One operation.
 
     kind       gather, constant, linear, convolution, matmul, add, multiply, scale, function, softmax, layernorm, rmsnorm, l2norm,
-               mean, max_pool, reshape, transpose, slice, concat, loop
+               mean, max_pool, reshape, transpose, slice, concat, expand, loop
     shape      of its result
-    fields     numbers and lists: axis of a mean and a concat; transposed and factor of a matmul; factor of a scale; causal of a softmax; eps of norms;
+    fields     numbers and lists: axis of a mean and a concat; axis of one place and times of an expand; fraction bits of a
+               constant of 16 bits, where they are fixed; transposed and factor of a matmul; factor of a scale; causal of a softmax; eps of norms;
                order of a transpose; axis, start, stop, step, keep of a slice; stride, padding, dilation, groups of a convolution;
                kernel, stride, padding of a max_pool; axis and reverse of a loop
     arrays     weights and bias of a linear and of a convolution; table of a gather; values of a constant; gamma and beta of norms
@@ -59,7 +60,7 @@ class Input:
 def _softmax(op: Op, x: Array, mask: Optional[Array]) -> Array:
     keep = np.ones(x.shape, np.bool_)
     if mask is not None:
-        keep &= mask.reshape(mask.shape[0], *[1] * (x.ndim - 2), mask.shape[1]) != 0
+        keep &= for_rows(mask, x.ndim) != 0
     if op.fields["causal"]:
         keep &= np.tri(x.shape[-2], x.shape[-1], dtype=np.bool_)
     largest = np.where(keep, x, -np.inf).max(-1, keepdims=True)
@@ -83,8 +84,8 @@ def _mean(op: Op, x: Array, mask: Optional[Array]) -> Array:
     axis = op.fields["axis"]
     if mask is None:
         return np.asarray(x.mean(axis))
-    keep = mask.reshape(*mask.shape, *[1] * (x.ndim - mask.ndim))
-    count = np.maximum(mask.sum(-1), 1).reshape(*mask.shape[:-1], *[1] * (x.ndim - mask.ndim))
+    keep = for_places(mask, x.ndim)
+    count = for_places(np.maximum(mask.sum(-1), 1), x.ndim - 1)
     return np.asarray((x * keep).sum(axis) / count)
 
 
@@ -148,6 +149,8 @@ def evaluated(op: Op, x: Sequence[Array], sizes: Mapping[str, int], replaced: Op
         return np.asarray(x[0] + x[1])
     if kind == "multiply":  # and with four inputs the sum of two products
         return np.asarray(x[0] * x[1] if len(x) == 2 else x[0] * x[1] + x[2] * x[3])
+    if kind == "expand":
+        return np.repeat(x[0], op.fields["times"], op.fields["axis"])
     if kind == "concat":
         return np.concatenate(x, op.fields["axis"])
     if kind == "scale":

@@ -7,20 +7,21 @@ import json
 import math
 import os
 import re
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from .. import document, files
+from .. import _core, cuda, document, files
 from ..codes import Array, Type, codes_of, read_type
 from ..document import Fields
-from ..elements import KINDS as ELEMENT_KINDS
-from ..elements import ElementOperator
 from ..errors import Error, shown
-from ..rows import RowOperator
+from ..operators import operator_class
 from ..table import Table
+from ..weighted import WeighOperator
 from .arrays import pack, unpack
-from .floats import FloatNetwork
+from .compiled import compiled, ran
+from .decoding import decoder_parts
+from .floats import FloatNetwork, Op
 from .kinds import KINDS, Edge, Node, Operator, Sides, sizes_of
 from .report import Report, report
 
@@ -48,6 +49,8 @@ class Network:
         self.real_network = real  # that it was made of, which no file has
         self._check()
         self._last = {name: k for k, node in enumerate(self.nodes) for name in node.inputs}
+        self._compiled: Optional[_core.Network] = None  # when it is first asked
+        self._uploads: dict[int, Any] = {}  # of cuda.py, by device
 
     def __repr__(self) -> str:
         weights = sum(array.nbytes for node in self.nodes for array in node.arrays.values())
@@ -57,9 +60,18 @@ class Network:
         """The edges that a node reads and writes."""
         return Sides(tuple(self.edges[name] for name in node.inputs), self.edges[node.output])
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_compiled": None, "_uploads": {}}
+
+    @property
+    def _address(self) -> int:
+        """Where C finds the network, for libpwl-cuda."""
+        self._compiled = self._compiled or compiled(self)
+        return self._compiled._address
+
     def run(self, inputs: Sequence[Array], sizes: Mapping[str, int],
             seen: Optional[Callable[[Edge, Array], None]] = None) -> list[Array]:
-        """The outputs of inputs that are known to fit."""
+        """The outputs of inputs that are known to fit, by numpy."""
         codes = dict(zip(self.inputs, inputs))
         for k, node in enumerate(self.nodes):
             array = KINDS[node.kind].run(node, self.sides(node), [codes[name] for name in node.inputs], sizes)
@@ -121,7 +133,8 @@ class Network:
         if self._edge(node.output, "output").name in known:
             raise Error(f"writes {node.output}, which is written already")
         if not kind.inputs <= len(node.inputs) <= kind.inputs + kind.optional:
-            raise Error(f"reads {len(node.inputs)} edges, must be {kind.inputs}" + (" or one more" if kind.optional else ""))
+            raise Error(f"reads {len(node.inputs)} edges, must be {kind.inputs}"
+                        + (f" to {kind.inputs + kind.optional}" if kind.optional else ""))
         if set(node.fields) != set(kind.fields) or set(node.arrays) != set(kind.arrays):
             raise Error(f"has {', '.join([*node.fields, *node.arrays])}; must have {', '.join([*kind.fields, *kind.arrays])}")
         for name, dtype in kind.arrays.items():
@@ -135,12 +148,27 @@ class Network:
         if kind.moves and sides.inputs[0].type != sides.output.type:
             raise Error(f"moves codes of {sides.inputs[0].type} to an edge of {sides.output.type}")
         kind.check(node, sides, self.sizes)
+        if node.kind == "append":
+            self._check_cache(node)
 
-    def _sizes(self, codes: Mapping[str, Array]) -> dict[str, int]:
+    def _check_cache(self, node: Node) -> None:
+        cache, numbers = node.inputs[1:]
+        if self.is_body:
+            raise Error("is in the body of a loop")
+        if sum(one.inputs.count(cache) for one in self.nodes) > 1 or cache in self.outputs:
+            raise Error(f"its cache {cache} is read elsewhere too")
+        if numbers not in self.inputs:
+            raise Error(f"{numbers}, which numbers places, must be an input")
+
+    def shape_at(self, edge: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape of an edge."""
+        return sizes_of(self.edges[edge].shape, sizes)
+
+    def sizes_at(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
         """What the inputs' shapes say of sizes."""
         found: dict[str, int] = {}
         for name in self.inputs:
-            edge, shape = self.edges[name], codes[name].shape
+            edge, shape = self.edges[name], shapes[name]
             if len(shape) != len(edge.shape):
                 raise Error(f"{name}: {len(shape)} axes, must be {len(edge.shape)}: {_shape_text(edge.shape)}")
             for size, given in zip(edge.shape, shape):
@@ -152,8 +180,15 @@ class Network:
                     raise Error(f"{name}: {size} is {given}, must be from 1 to {self.sizes[size]}, for which this network was made")
         return found
 
-    def __call__(self, *inputs: Any, seen: Optional[Callable[[Edge, Array], None]] = None) -> Any:
-        """The output codes of input codes: an array, or a tuple of them. Each edge is shown to `seen`."""
+    def __call__(self, *inputs: Any, by: str = "libpwl", out: Any = None, stream: Optional[int] = None,
+                 seen: Optional[Callable[[Edge, Array], None]] = None) -> Any:
+        """The output codes of input codes: an array, or a tuple of them. By libpwl, or by "numpy", which is slow, and the
+        reference: the same codes. Arrays on a CUDA device stay there: pwl.cuda.map_network(), which has `out` and `stream`.
+        With `seen` by numpy, which shows it each edge."""
+        if any(cuda.is_cuda(x) for x in inputs):
+            return cuda.map_network(self, inputs, out, stream)
+        if by not in ("libpwl", "numpy"):
+            raise Error(f"by: {shown(by)}, must be libpwl or numpy")
         if len(inputs) != len(self.inputs):
             raise Error(f"{len(inputs)} inputs, must be {len(self.inputs)}: {', '.join(self.inputs)}")
         codes = {name: codes_of(x, self.edges[name].type) for name, x in zip(self.inputs, inputs)}
@@ -161,14 +196,56 @@ class Network:
             side = self.edges[name].type
             if array.size and not side.qmin <= array.min() <= array.max() <= side.qmax:
                 raise Error(f"{name}: codes from {array.min()} to {array.max()}, must be from {side.qmin} to {side.qmax}")
-        results = tuple(self.run([codes[name] for name in self.inputs], self._sizes(codes), seen))
+        sizes, arrays = self.sizes_at({name: array.shape for name, array in codes.items()}), [codes[name] for name in self.inputs]
+        self._check_places(codes, sizes)
+        if by == "libpwl" and seen is None:
+            self._compiled = self._compiled or compiled(self)
+            results = tuple(ran(self, self._compiled, arrays, sizes))
+        else:
+            results = tuple(self.run(arrays, sizes, seen))
         return results[0] if len(results) == 1 else results
+
+    def _check_places(self, codes: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
+        """That caches have the places that inputs number."""
+        for node in self.nodes:
+            if node.kind == "append":
+                places = self.shape_at(node.inputs[1], sizes)[node.fields["axis"]]
+                number = int(codes[node.inputs[2]].max())
+                if number >= places:
+                    raise Error(f"{node.inputs[2]}: place {number}, must be below {places}, the places of {node.inputs[1]}")
+
+    def nearest(self, name: str, x: Any) -> Any:
+        """The codes of an edge that are nearest to real numbers; indices and masks of integers as they are."""
+        side = self.edges[name].type
+        return x if side.scale == 1 and np.asarray(x).dtype.kind in "biu" else side.quantize(x)
+
+    def decoder(self) -> Network:
+        """The network that takes a few tokens and what is kept of those before, for causal networks over whole sequences: it has
+        the same bits. It reads the places of its tokens and a cache for the keys and one for the values of each attention, and
+        gives these caches with the tokens' own; pwl.network.Decoding keeps them. Its capacity is the longest sequence of this
+        network."""
+        parts = decoder_parts(self)
+        return Network(parts.sizes, parts.edges, parts.inputs, parts.outputs, parts.nodes, real=self.real_network)
+
+    def kept(self, *inputs: Any) -> dict[str, Array]:
+        """Of a network with caches: the codes of each for tokens, as the network of real numbers has them, which the one that this
+        decoder was made of was made from."""
+        if self.real_network is None:
+            raise Error("a decoder from a file: what it keeps of tokens in real numbers is told by the one that was made of a model")
+        found: dict[str, Array] = {}
+        names = {node.inputs[0]: node.inputs[1] for node in self.nodes if node.kind == "append"}
+
+        def see(op: Op, x: Sequence[Array], y: Array) -> Array:
+            if op.output in names:
+                found[names[op.output]] = self.edges[op.output].type.quantize(y)
+            return y
+
+        self.real_network(*inputs, replaced=see)
+        return found
 
     def real(self, *inputs: Any) -> Any:
         """Real numbers of real numbers, in float32, by way of the nearest codes; indices and masks are integers as they are."""
-        sides = [self.edges[name].type for name in self.inputs]
-        codes = [x if side.scale == 1 and np.asarray(x).dtype.kind in "biu" else side.quantize(x)
-                 for side, x in zip(sides, inputs)]
+        codes = [self.nearest(name, x) for name, x in zip(self.inputs, inputs)]
         results = self(*codes, *inputs[len(codes):])
         reals = tuple(self.edges[name].type.dequantize(array)
                       for name, array in zip(self.outputs, results if isinstance(results, tuple) else (results,)))
@@ -232,7 +309,9 @@ def _names(top: Fields, field: str) -> list[str]:
 def _read_operator(value: Any) -> Operator:
     if not isinstance(value, dict):
         raise Error("operator: must be an object")
-    made: Any = Table if "pwl_table" in value else ElementOperator if value.get("operator") in ELEMENT_KINDS else RowOperator
+    made = Table if "pwl_table" in value else operator_class(value)
+    if made is WeighOperator:
+        raise Error("operator.operator: \"weigh\", must be a table, or an operator of rows or of elements")
     operator: Operator = made(value)
     return operator
 

@@ -21,9 +21,9 @@ from ..elements import ElementOperator
 from ..errors import Error
 from ..rows import RowOperator
 from ..table import Table
-from .arithmetic import MOST_SUM_BITS, Multiplier, exact_matmul, largest_offset, rescaled, windows
+from .arithmetic import MOST_SUM_BITS, Multiplier, exact_matmul, for_places, for_rows, largest_offset, rescaled, windows
 
-__all__ = ["KINDS", "Edge", "Kind", "Node", "Operator", "Shape", "sizes_of"]
+__all__ = ["KINDS", "Edge", "Kind", "Node", "Operator", "Shape", "Size", "product_of_sizes", "repeated_axis", "sizes_of"]
 
 Size = Union[int, str]  # a number, or sizes that the inputs tell, by name, with a number before them: "4*batch*length"
 Shape = tuple[Size, ...]
@@ -66,6 +66,23 @@ def sizes_of(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """A shape in numbers."""
     return tuple(math.prod(int(part) if part.isdecimal() else sizes[part] for part in size.split("*"))
                  if isinstance(size, str) else size for size in shape)
+
+
+def product_of_sizes(sizes: Sequence[Size]) -> Size:
+    """A product of sizes as one."""
+    parts = [part for size in sizes for part in str(size).split("*")]
+    number = math.prod(int(part) for part in parts if part.isdecimal())
+    names = sorted(part for part in parts if not part.isdecimal())
+    return "*".join(([str(number)] if number != 1 else []) + names) if names else number
+
+
+def repeated_axis(before: Shape, after: Shape) -> Optional[tuple[int, int]]:
+    """The one axis of a place that is repeated, and how often; None where shapes differ otherwise."""
+    axes = [axis for axis, (one, other) in enumerate(zip(before, after)) if one != other]
+    if len(axes) != 1 or len(before) != len(after) or before[axes[0]] != 1:
+        return None
+    times = after[axes[0]]
+    return (axes[0], times) if isinstance(times, int) else None
 
 
 def _bits_of(largest: int, what: str) -> int:
@@ -148,6 +165,11 @@ class Constant(Kind):
 def _check_zero(side: Type) -> None:
     if not side.qmin <= side.zero_point <= side.qmax:
         raise Error(f"zero point {side.zero_point}: must be a code, {side.qmin} to {side.qmax}")
+
+
+def _check_numbers(numbers: Edge, rows: Size) -> None:
+    if numbers.shape != (rows,) or numbers.type.qmin < 0:
+        raise Error(f"numbers of places: {numbers.shape} of codes from {numbers.type.qmin}; must be {(rows,)}, of codes from 0")
 
 
 def _check_codes(codes: Array, side: Type) -> None:
@@ -341,9 +363,9 @@ class Mean(Kind):
         count = np.full(x[0].shape[:axis], x[0].shape[axis], np.int64)
         if len(x) > 1:
             keep = x[1] != 0
-            offsets = offsets * keep.reshape(*keep.shape, *[1] * (offsets.ndim - keep.ndim))
+            offsets = offsets * for_places(keep, offsets.ndim)
             count = keep.sum(-1)
-        which = np.maximum(count, 1).reshape(*count.shape, *[1] * (offsets.ndim - 1 - count.ndim)) - 1
+        which = for_places(np.maximum(count, 1), offsets.ndim - 1) - 1
         by = _multiplier(node)
         return rescaled(offsets.sum(axis), Multiplier(by.factor[which], by.shift[which]), sides.output.type)
 
@@ -351,9 +373,10 @@ class Mean(Kind):
 class Operate(Kind):
     """y = an operator of rows or of elements, or a table, as docs/operators.md and docs/meaning.md define them. A second input
     is add's, or a mask of softmax: 0 where a place takes no part; of two axes, it masks the last axis of each of its rows. With
-    `causal` each row of the second last axis sees no place behind its own."""
+    `causal` 1 each row of the second last axis sees no place behind its own; with 2 none behind the one that the last input
+    numbers for it."""
 
-    optional = 1
+    optional = 2
     fields = ("causal",)
 
     @staticmethod
@@ -375,22 +398,42 @@ class Operate(Kind):
         if np.broadcast_shapes(*shapes) != sizes_of(y.shape, longest):
             raise Error(f"inputs of shapes {shapes}: the output has {y.shape}")
         if isinstance(operator, RowOperator):
-            operator.check(shapes[0], len(sides.inputs) > 1, bool(node.fields["causal"]), 0)
-            if len(sides.inputs) > 1 and sides.inputs[1].shape != (x.shape[0], x.shape[-1]):
-                raise Error(f"a mask of shape {sides.inputs[1].shape}: must be {(x.shape[0], x.shape[-1])}")
+            masks = Operate._masks(node, sides)
+            operator.check(shapes[0], bool(masks), node.fields["causal"] != 0, 0)
+            for mask in masks:
+                if mask.shape != (x.shape[0], x.shape[-1]):
+                    raise Error(f"a mask of shape {mask.shape}: must be {(x.shape[0], x.shape[-1])}")
         elif node.fields["causal"]:
             raise Error("causal: of softmax alone")
         elif second is None and len(sides.inputs) > 1:
             raise Error(f"reads {len(sides.inputs)} edges; a table and requantise read one")
 
     @staticmethod
+    def _masks(node: Node, sides: Sides) -> tuple[Edge, ...]:
+        """The mask, if there is one. Refuses what cannot number the places that rows see."""
+        causal, masks = node.fields["causal"], sides.inputs[1:]
+        if causal not in (0, 1, 2):
+            raise Error(f"causal: {causal}, must be 0, 1 or 2")
+        if causal == 2:
+            if not masks or len(sides.inputs[0].shape) < 2:
+                raise Error("causal: 2, which takes an input more, with numbers of places for the rows of the second last axis")
+            _check_numbers(masks[-1], sides.inputs[0].shape[-2])
+            masks = masks[:-1]
+        if len(masks) > 1:
+            raise Error(f"reads {len(sides.inputs)} edges; a softmax has one mask")
+        return masks
+
+    @staticmethod
     def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
         operator = node.operator
         if isinstance(operator, RowOperator) and not operator.is_norm:
-            mask = None
-            if len(x) > 1:
-                mask = x[1].reshape(x[1].shape[0], *[1] * (x[0].ndim - 2), x[1].shape[1])
-            return np.asarray(operator(x[0], mask=mask, causal=bool(node.fields["causal"])))
+            mask, causal = None, node.fields["causal"]
+            if len(x) > 1 + (causal == 2):
+                mask = for_rows(x[1], x[0].ndim)
+            if causal == 2:
+                seen = np.arange(x[0].shape[-1]) <= x[-1][:, None]
+                mask = seen if mask is None else seen & (mask != 0)
+            return np.asarray(operator(x[0], mask=mask, causal=causal == 1))
         assert operator is not None
         return np.asarray(operator(*x))
 
@@ -517,8 +560,34 @@ class Concat(Kind):
         return np.concatenate(x, node.fields["axis"])
 
 
+class Append(Kind):
+    """A cache of codes, with those of x at the places along `axis` that the third input numbers, which is the network's own. No
+    other node reads the cache, so that C may write into it."""
+
+    inputs = 3
+    fields = ("axis",)
+    moves = True
+
+    @staticmethod
+    def check(node: Node, sides: Sides, longest: Mapping[str, int]) -> None:
+        x, cache, numbers = sides.inputs
+        axis = node.fields["axis"]
+        if not 0 <= axis < len(x.shape) or x.type != cache.type:
+            raise Error(f"axis: {axis}, of inputs of {x.shape} and {cache.shape}, of {x.type} and {cache.type}")
+        if cache.shape != sides.output.shape or (*cache.shape[:axis], x.shape[axis], *cache.shape[axis + 1:]) != x.shape:
+            raise Error(f"codes of {x.shape} for a cache of {cache.shape}: the output has {sides.output.shape}")
+        _check_numbers(numbers, x.shape[axis])
+
+    @staticmethod
+    def run(node: Node, sides: Sides, x: Sequence[Array], sizes: Mapping[str, int]) -> Array:
+        y = x[1].copy()
+        np.moveaxis(y, node.fields["axis"], 0)[x[2]] = np.moveaxis(x[0], node.fields["axis"], 0)
+        return y
+
+
+# In the order of pwl_network_kind of <pwl/network.h>.
 KINDS: dict[str, type[Kind]] = {
-    "gather": Gather, "constant": Constant, "product": Product, "convolution": Convolution, "max_pool": MaxPool, "matmul": Matmul,
-    "multiply": Multiply, "mean": Mean, "operator": Operate, "reshape": Reshape, "transpose": Transpose, "slice": Slice,
-    "concat": Concat, "loop": Loop,
+    "gather": Gather, "constant": Constant, "product": Product, "matmul": Matmul, "multiply": Multiply, "mean": Mean,
+    "operator": Operate, "reshape": Reshape, "transpose": Transpose, "slice": Slice, "concat": Concat, "convolution": Convolution,
+    "max_pool": MaxPool, "loop": Loop, "append": Append,
 }

@@ -69,10 +69,13 @@ PLACES = [field.name for field in dataclasses.fields(Widths) if field.name != "s
 
 class Ranges:
     """The least and the largest number at every place, and the mean of each channel that products with weights read, over any
-    number of batches."""
+    number of batches. `first` is a size and how many of its first places no integers will compute, as {"length": 1}: a decoder's first
+    tokens, of which keys and values alone count."""
 
-    def __init__(self, network: FloatNetwork) -> None:
-        self.network = network
+    def __init__(self, network: FloatNetwork, first: Optional[Mapping[str, int]] = None) -> None:
+        self.network, self.first = network, dict(first or {})
+        self.kept = _kept(network)
+        self.now: dict[str, int] = {}  # sizes of the batch
         self.ends: dict[str, tuple[float, float]] = {}
         self.sums: dict[str, tuple[Array, int]] = {}  # by what the product gives: of each channel of its input, over so many
         self.sizes: dict[str, int] = {}
@@ -84,15 +87,30 @@ class Ranges:
                 self._widen(one.name, np.asarray(x))
         for name, size in self.network.sizes([np.asarray(x) for x in inputs]).items():
             self.sizes[name] = max(self.sizes.get(name, 0), size)
+            self.now[name] = size
+            if size <= self.first.get(name, 0):
+                raise Error(f"a batch whose {name} is {size}, of which the first {self.first[name]} do not count")
         return self.network(*inputs, replaced=self._see)
 
     def _see(self, op: Op, x: Sequence[Array], y: Array) -> Array:
-        self._widen(op.output, y, op.name)
+        self._widen(op.output, y if op.output in self.kept else self._later(op, y), op.name)
         if op.kind in ("linear", "convolution"):
-            rows = np.moveaxis(x[0], -1 if op.kind == "linear" else 1, -1).reshape(-1, x[0].shape[-1 if op.kind == "linear" else 1])
+            taken = self._later(op, x[0])
+            rows = np.moveaxis(taken, -1 if op.kind == "linear" else 1, -1).reshape(-1, taken.shape[-1 if op.kind == "linear" else 1])
             before, count = self.sums.get(op.output, (np.zeros(rows.shape[1]), 0))
             self.sums[op.output] = before + rows.sum(0), count + len(rows)
         return y
+
+    def _later(self, op: Op, x: Array) -> Array:
+        """Without the first places of a size: along the axis of the operation's shape that has it, which perhaps has it more than
+        once, one after another."""
+        for name, count in self.first.items():
+            for axis, size in enumerate(op.shape[:x.ndim]):
+                if name in str(size).split("*") and x.shape[axis] % self.now[name] == 0:
+                    apart = x.reshape(*x.shape[:axis], -1, self.now[name], *x.shape[axis + 1:])
+                    x = apart[(*[slice(None)] * (axis + 1), slice(count, None))].reshape(*x.shape[:axis], -1, *x.shape[axis + 1:])
+                    break
+        return x
 
     def _widen(self, name: str, x: Array, where: str = "") -> None:
         if x.size == 0:
@@ -116,6 +134,17 @@ class Ranges:
         """A type that reaches as far to both sides as the data."""
         low, high = self.ends[name]
         return type_of_range(low, high, bits, symmetric=True)
+
+
+def _kept(network: FloatNetwork) -> set[str]:
+    """What gives keys and values: the second inputs of products, before moves."""
+    made_of, found = _producers(network), set()
+    for op in network.ops:
+        name = op.inputs[1] if op.kind == "matmul" else ""
+        while name in made_of and made_of[name].kind in MOVES:
+            name = made_of[name].inputs[0]
+        found.add(name)
+    return found
 
 
 def _producers(network: FloatNetwork) -> dict[str, Op]:
@@ -157,6 +186,8 @@ def _bits(op: Op, readers: set[str], widths: Widths) -> int:
 def _type(op: Op, ranges: Ranges, readers: set[str], widths: Widths) -> Type:
     if op.kind == "softmax":
         return Type(widths.probabilities, False, 2.0 ** -widths.probabilities)
+    if "fraction" in op.fields:
+        return Type(16, True, 2.0 ** -op.fields["fraction"])
     bits = _bits(op, readers, widths)
     if op.kind == "l2norm":
         return Type(bits, True, 2.0 ** -(bits - 1))

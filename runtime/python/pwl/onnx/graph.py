@@ -19,13 +19,14 @@ from onnx.reference import ReferenceEvaluator
 from ..codes import Array
 from ..errors import Error
 from ..functions import Values
+from ..network.attention import simplified
 from ..network.floats import MOVES, SCALED, FloatNetwork, Function, Input, Op, without_scales
-from ..network.kinds import Shape, Size, sizes_of
+from ..network.kinds import Shape, Size, product_of_sizes, sizes_of
 from ..network.masks import Mask, drawn, recognised
 from .expressions import OPERATORS, POINTS, name_of
 from .row_places import NORMS, RowPlace, Rows
 
-__all__ = ["ELEMENTWISE", "Handler", "Pending", "Reader", "Result", "broadcast", "product_of_sizes"]
+__all__ = ["ELEMENTWISE", "Handler", "Pending", "Reader", "Result", "broadcast"]
 
 SAME = {"Identity", "Dropout", "Cast"}
 ELEMENTWISE: Mapping[str, Callable[..., Array]] = {
@@ -52,14 +53,6 @@ class Pending:
 
 Result = Union[str, Pending]
 Handler = Callable[["Reader", onnx.NodeProto], Result]
-
-
-def product_of_sizes(sizes: Sequence[Size]) -> Size:
-    """A product of sizes as one."""
-    parts = [part for size in sizes for part in str(size).split("*")]
-    number = math.prod(int(part) for part in parts if part.isdecimal())
-    names = sorted(part for part in parts if not part.isdecimal())
-    return "*".join(([str(number)] if number != 1 else []) + names) if names else number
 
 
 def broadcast(*shapes: Shape) -> Optional[Shape]:
@@ -264,7 +257,7 @@ class Reader:
             outputs.append(self.edge(self.maker[value.name], value.name))
         used = {name for op in self.ops for name in op.inputs} | set(outputs)
         inputs = [Input(name, self.shapes[name], role) for name, role in self.roles.items() if name in used]
-        return without_scales(FloatNetwork(inputs, outputs, self.ops))
+        return without_scales(simplified(FloatNetwork(inputs, outputs, self.ops)))
 
     def _tell(self, name: str, shape: Shape) -> None:
         """What the search for norms knows of a tensor."""

@@ -11,10 +11,10 @@ import onnx
 
 from ..codes import Array
 from ..network.floats import FloatNetwork
-from ..network.kinds import Shape, Size
+from ..network.kinds import Shape, Size, product_of_sizes
 from ..network.masks import MASKED, Mask
 from ..network.recurrent import GATES, RecurrentLayer
-from .graph import Handler, Pending, Reader, Result, broadcast, product_of_sizes
+from .graph import Handler, Pending, Reader, Result, broadcast
 from .graph_moves import MOVES
 
 __all__ = ["read"]

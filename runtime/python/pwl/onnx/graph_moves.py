@@ -7,8 +7,8 @@ from typing import Mapping, Optional, Sequence
 import numpy as np
 import onnx
 
-from ..network.kinds import Shape, Size, sizes_of
-from .graph import SAME, Handler, Pending, Reader, Result, broadcast, product_of_sizes
+from ..network.kinds import Shape, Size, product_of_sizes, repeated_axis, sizes_of
+from .graph import SAME, Handler, Pending, Reader, Result, broadcast
 
 __all__ = ["MOVES"]
 
@@ -176,9 +176,13 @@ def expand(reader: Reader, node: onnx.NodeProto) -> Result:
         return part
     x = reader.edge(node, node.input[0])
     to = tuple(reader.sizes_in(node, node.input[1]))
-    if broadcast(reader.shapes[x], to) != reader.shapes[x]:
-        raise reader.refuse(node, f"from {reader.shapes[x]} to {to}, which repeats codes")
-    return x
+    before, after = reader.shapes[x], broadcast(reader.shapes[x], to)
+    if after == before:
+        return x
+    repeated = None if after is None else repeated_axis(before, after)
+    if after is None or repeated is None:
+        raise reader.refuse(node, f"from {before} to {to}, which repeats other than one axis, a number of times")
+    return reader.add(node, "expand", [x], node.output[0], after, fields={"axis": repeated[0], "times": repeated[1]})
 
 
 def resize(reader: Reader, node: onnx.NodeProto) -> str:

@@ -16,6 +16,7 @@ from torch import fx, nn
 
 from ..codes import Array
 from ..errors import Error
+from ..network.attention import simplified
 from ..network.floats import FloatNetwork, Input, Op, without_scales
 from ..network.kinds import Shape
 from ..network.masks import Case, Mask, drawn, recognised
@@ -259,7 +260,7 @@ class Reader:
             outputs.append(self.edge(value, value))
         used = {name for op in self.ops for name in op.inputs} | set(outputs)
         inputs = [Input(name, self.shape(node), self.roles[name]) for name, node in self.user_inputs.items() if name in used]
-        return without_scales(FloatNetwork(inputs, outputs, self.ops))
+        return without_scales(simplified(FloatNetwork(inputs, outputs, self.ops)))
 
     def call(self, node: fx.Node) -> Result:
         target = node.target

@@ -13,6 +13,7 @@ import torch
 from torch import fx
 
 from ..network.floats import FloatNetwork
+from ..network.kinds import Size, repeated_axis
 from ..network.masks import MASKED, Mask
 from .attention import CALLS as ATTENTION
 from .graph import RESHAPES, SAME, SPLITS, Handler, Pending, Reader, Result
@@ -183,11 +184,26 @@ def attention(reader: Reader, node: fx.Node, args: list[Any]) -> str:
         mask = reader.recognise(node, args[3])
     scale: Any = node.kwargs.get("scale") or 1 / math.sqrt(query.meta["val"].shape[-1])
     shape = (*reader.shape(query)[:-1], reader.shape(key)[-2])
-    scores = reader.add(node, "matmul", [reader.edge(query, node), reader.edge(key, node)], shape=shape,
+    keys, values = (_shared(reader, node, one, shape[1]) for one in (key, value))
+    scores = reader.add(node, "matmul", [reader.edge(query, node), keys], shape=shape,
                       output=f"{node.name}.scores", fields={"transposed": 1, "factor": float(scale)})
     shares = reader.add(node, "softmax", [scores, *([mask.input] if mask.input else [])], shape=shape,
                       output=f"{node.name}.shares", fields={"causal": int(mask.causal)})
-    return reader.add(node, "matmul", [shares, reader.edge(value, node)], fields={"transposed": 0, "factor": 1.0})
+    return reader.add(node, "matmul", [shares, values], fields={"transposed": 0, "factor": 1.0})
+
+
+def _shared(reader: Reader, node: fx.Node, x: fx.Node, heads: Size) -> str:
+    """Keys or values, each head as often as queries share it."""
+    edge, shape = reader.edge(x, node), reader.shape(x)
+    if len(shape) != 4 or shape[1] == heads:
+        return edge
+    if not (isinstance(heads, int) and isinstance(shape[1], int) and heads % shape[1] == 0):
+        raise reader.refuse(node, f"{heads} heads that share {shape[1]}")
+    times = heads // shape[1]
+    apart = reader.add(node, "reshape", [edge], output=f"{node.name}.{x.name}.apart", shape=(*shape[:2], 1, *shape[2:]))
+    wide = reader.add(node, "expand", [apart], output=f"{node.name}.{x.name}.wide", shape=(*shape[:2], times, *shape[2:]),
+                      fields={"axis": 2, "times": times})
+    return reader.add(node, "reshape", [wide], output=f"{node.name}.{x.name}.heads", shape=(shape[0], heads, *shape[2:]))
 
 
 def norm(reader: Reader, node: fx.Node, args: list[Any]) -> str:
@@ -246,9 +262,13 @@ def expand(reader: Reader, node: fx.Node, args: list[Any]) -> Result:
     part = reader.results[args[0]]
     if isinstance(part, Pending) and part.kind == "length":
         return part
-    if reader.shape(args[0]) != reader.shape(node):
-        raise reader.refuse(node, "expand, which repeats codes")
-    return part
+    before, shape = reader.shape(args[0]), reader.shape(node)
+    if before == shape:
+        return part
+    repeated = repeated_axis(before, shape)
+    if repeated is None:
+        raise reader.refuse(node, f"from {before} to {shape}, which repeats other than one axis, a number of times")
+    return reader.add(node, "expand", [reader.edge(args[0], node)], fields={"axis": repeated[0], "times": repeated[1]})
 
 
 def part(reader: Reader, node: fx.Node, args: list[Any]) -> Pending:

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launches of libpwl-cuda's networks, element by element on the host: the codes of pwl_network_run(). */
+#include "network/walk.h"
+
+#include "../../golden/networks/encoder.h"
+#include "../../golden/networks/gru.h"
+#include "../../golden/networks/gru_reverse.h"
+#include "../../golden/networks/vision.h"
+#include "../tap.h"
+#include "runs.h"
+
+enum { RUNS = 40 };
+
+static int seen[PWL_WORK_NORM + 1], seen_values;
+
+static void run_softmax(const pwl_work *work)
+{
+    const pwl_work_softmax *const of = &work->of.softmax;
+    const size_t in = (size_t)1 << (work->x[0].type >> 1), out = (size_t)1 << (work->y.type >> 1);
+    for (uint32_t r = 0; r < of->rows; r++) {
+        pwl_rows rows = {.count = 1, .length = of->length};
+        rows.x = (const char *)work->x[0].at + (size_t)r * of->length * in;
+        rows.y = (char *)work->y.at + (size_t)r * of->length * out;
+        rows.mask = of->mask ? of->mask + (size_t)(r / of->each) * of->length : NULL;
+        rows.is_causal = of->second != 0;
+        rows.first = of->second ? r % of->second : 0;
+        pwl_softmax_run(work->operator_of, &rows, PWL_LEVELS_ALL);
+    }
+}
+
+static int run_work(void *context, const pwl_work *work)
+{
+    (void)context;
+    seen[work->kind]++;
+    seen_values += work->y.values != NULL;
+    switch (work->kind) {
+    case PWL_WORK_SOFTMAX:
+        run_softmax(work);
+        break;
+    case PWL_WORK_TABLE:
+        for (uint32_t k = 0; k < work->count; k++)
+            pwl_work_set(work->y.type, work->y.at, k,
+                         pwl_eval(work->operator_of, pwl_work_code(work->x[0].type, work->x[0].at, k)));
+        break;
+    case PWL_WORK_NORM:
+        pwl_norm_run(work->operator_of, work->x[0].at, work->y.at, work->count, PWL_LEVELS_ALL);
+        break;
+    default:
+        for (uint32_t k = 0; k < work->count; k++)
+            pwl_work_element(work, work->kind, k);
+    }
+    return 0;
+}
+
+static void *aligned_room(uint64_t bytes)
+{
+    void *const memory = aligned_alloc(256, ((size_t)bytes + 511) & ~(size_t)255);
+    if (!memory)
+        exit(1);
+    memset(memory, 0xa5, ((size_t)bytes + 511) & ~(size_t)255);
+    return memory;
+}
+
+static void test_network(const char *name, const pwl_network *network)
+{
+    pwl_cuda_node *const nodes = malloc((pwl_cuda_network_nodes(network) + (size_t)1) * sizeof *nodes);
+    const size_t bytes = pwl_cuda_network_prepare(network, NULL, NULL, nodes);
+    void *const image = aligned_room(bytes);
+    uint64_t state = 1;
+    int good =
+        pwl_cuda_network_unserved(network) == -1 && pwl_cuda_network_prepare(network, image, image, nodes) == bytes;
+    for (int k = 0; k < RUNS && good; k++) {
+        network_run run;
+        make_run(network, &run, &state);
+        void *const memory = aligned_room(pwl_cuda_network_bytes(network, run.sizes));
+        const pwl_network_call call = {run.sizes, (const void *const *)run.inputs, run.outputs, memory, 0, NULL};
+        good = pwl_cuda_network_walk(network, nodes, &call, run_work, NULL) == 0;
+        good = end_run(network, &run) && good;
+        free(memory);
+    }
+    free(image);
+    free(nodes);
+    tap(good, "%s: %d runs", name, RUNS);
+}
+
+static int fails(void *context, const pwl_work *work)
+{
+    (void)work;
+    return ++*(int *)context == 5 ? 77 : 0;
+}
+
+/* Nothing is launched after what failed. */
+static void test_errors(void)
+{
+    static pwl_cuda_node nodes[200];
+    const pwl_network *const network = &golden_encoder;
+    char *const image = aligned_room(pwl_cuda_network_prepare(network, NULL, NULL, nodes));
+    network_run run;
+    uint64_t state = 3;
+    int launches = 0;
+    make_run(network, &run, &state);
+    pwl_cuda_network_prepare(network, image, image, nodes);
+    const pwl_network_call call = {run.sizes, (const void *const *)run.inputs, run.outputs, image, 0, NULL};
+    tap(pwl_cuda_network_walk(network, nodes, &call, fails, &launches) == 77 && launches == 5,
+        "the first error ends it");
+    for (int k = 0; k < network->outputs; k++)
+        memcpy(run.outputs[k], run.expected[k], (size_t)run.output_bytes[k]);
+    tap(end_run(network, &run), "what was drawn is freed");
+    free(image);
+}
+
+static void test_unserved(void)
+{
+    pwl_network_node nodes[200];
+    pwl_network network = golden_encoder;
+    memcpy(nodes, network.nodes, network.node_count * sizeof *nodes);
+    network.nodes = nodes;
+    nodes[7].kind = 200;
+    tap(pwl_cuda_network_unserved(&network) == 7, "a kind that devices do not run is told");
+}
+
+int main(void)
+{
+    test_network("encoder", &golden_encoder);
+    test_network("vision", &golden_vision);
+    test_network("gru", &golden_gru);
+    test_network("gru_reverse", &golden_gru_reverse);
+    test_errors();
+    test_unserved();
+    for (int kind = 0; kind <= PWL_WORK_NORM; kind++)
+        printf("# work of kind %d: %d\n", kind, seen[kind]);
+    tap(seen_values > 0, "tables behind sums are part of them");
+    return tap_end();
+}
