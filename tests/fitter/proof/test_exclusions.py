@@ -1,8 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every exclusion of the proofs of tiny tables, of every form, rounding and constraint, against all lines that are allowed:
-none serves its codes. A line is judged by its outputs alone. And the windows and runs of each, by docs/proofs.md: the runs
-are of all slopes in the window, and the codes of a run leave no offset. TAP. usage: test_exclusions.py PWLC"""
+"""Every exclusion of the proofs of tiny tables, of every form, rounding and constraint, against all lines that are
+allowed: none serves its codes. A line is judged by its outputs alone. And the windows and runs of each, by
+docs/proofs.md: the runs are of all slopes in the window, and the codes of a run leave no offset. TAP.
+
+    test_exclusions.py PWLC
+"""
 import functools
 import json
 import math
@@ -50,7 +53,8 @@ def shr(p, n, rounding):
     if n <= 0:
         return p << -n
     half = 1 << n - 1
-    addend = {"floor": 0, "half_up": half, "half_away": half - (p < 0), "half_even": half - 1 + (p >> n & 1)}[rounding]
+    addend = {"floor": 0, "half_up": half, "half_away": half - (p < 0),
+              "half_even": half - 1 + (p >> n & 1)}[rounding]
     return p + addend >> n
 
 
@@ -203,7 +207,8 @@ def main():
         paths = [str(pathlib.Path(folder) / name) for name in ("table.json", "table.proof")]
         for _ in range(DRAWS):
             flags = draw(rng)
-            done = subprocess.run([PWLC, "fit", *flags, "-o", paths[0], "--proof", paths[1]], capture_output=True, text=True)
+            done = subprocess.run([PWLC, "fit", *flags, "-o", paths[0], "--proof", paths[1]], capture_output=True,
+                                  text=True)
             proof = json.load(open(paths[1])) if done.returncode == 0 else {}
             if "no proof" in done.stderr or "is not so" in done.stderr:
                 problems.append(f"{' '.join(flags)}: {done.stderr.strip()}")
