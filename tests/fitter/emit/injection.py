@@ -26,6 +26,8 @@ COMMENT = re.compile(r"//[^\n]*|/\*(?:(?!\*/|/\*).)*\*/|(?: ?\*)(?!/)(?:(?!\*/|/
 
 # Profiles that hold a table of that method, which is quicker to find.
 UNIFORM = {"quant-gru", "aimet-pe", "aie", "aie-v2"}
+# Profiles whose tanh ends before the types that they ask for.
+SIGMOID = {"hls4ml", "hls4ml-oneapi"}
 
 
 def tap(good, name, text=""):
@@ -92,8 +94,8 @@ def check(name, files, arguments, languages):
     tap(not bad, f"{name}: a spec stays inside its comment", "\n".join(bad))
 
 
-def fit(path, arguments):
-    subprocess.run([PWLC, "fit", "tanh", *arguments, "-o", str(path)], stderr=subprocess.DEVNULL, check=True)
+def fit(path, arguments, function="tanh"):
+    subprocess.run([PWLC, "fit", function, *arguments, "-o", str(path)], stderr=subprocess.DEVNULL, check=True)
 
 
 def hostile_files(path):
@@ -128,7 +130,7 @@ def main():
         for profile in listed("profiles"):
             table = folder / f"{profile['name']}.json"
             quick = ["--method", "uniform"] if profile["name"] in UNIFORM else []
-            fit(table, ["--profile", profile["name"], *quick])
+            fit(table, ["--profile", profile["name"], *quick], "sigmoid" if profile["name"] in SIGMOID else "tanh")
             files = hostile_files(table)
             for notation in profile["notations"]:
                 kind = notation["name"]
