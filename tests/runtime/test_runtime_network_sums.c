@@ -11,7 +11,7 @@
 #include "../support/suite.h"
 #include "../support/typed_array.h"
 
-enum { LONGEST = 1300, CODES = 1 << 17, GUARD = 64 };
+enum { LONGEST = 1300, CODES = 1 << 18, GUARD = 64 };
 
 static unsigned char a_memory[CODES], b_memory[CODES];
 
@@ -84,6 +84,8 @@ START_TEST(sums_are_those_of_plain_c)
                 draw(PWL_U8, b_memory, &state);
             }
             draw_sums(&of, &state);
+            ck_assert_uint_le(((of.columns - 1) * of.b_stride + of.length * of.b_step) * BYTES((pwl_type)of.b_type),
+                              CODES);
             of.sums = wanted;
             pwl_network_sum(&of);
             found[of.rows * of.columns] = -51;
