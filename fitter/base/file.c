@@ -198,7 +198,8 @@ void text_add_bytes(struct text *text, const void *bytes, size_t size)
 {
     if (!text_reserve(text, size))
         return;
-    memcpy(text->bytes + text->size, bytes, size);
+    if (size > 0) /* else bytes may be null */
+        memcpy(text->bytes + text->size, bytes, size);
     text->size += size;
     text->bytes[text->size] = '\0';
 }
