@@ -186,8 +186,10 @@ static void run_taps(const pwl_network_step *step, pwl_network_sums *sums, size_
     sums->rows = 1;
     for (row = 0; row < to.rows; row++)
         for (at = 0; at < to.columns; at += sums->columns) {
-            int32_t found[PWL_NETWORK_COLUMNS] = {0};
+            int32_t found[PWL_NETWORK_COLUMNS];
             sums->columns = to.columns - at < PWL_NETWORK_COLUMNS ? to.columns - at : PWL_NETWORK_COLUMNS;
+            for (k = 0; k < sums->columns; k++)
+                found[k] = 0;
             for (i = 0; i < rows->kernel; i++) {
                 const size_t y = row * rows->stride + (size_t)i * rows->dilation - rows->padding;
                 for (j = 0; j < columns->kernel; j++)

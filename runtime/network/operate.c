@@ -26,7 +26,7 @@ static void run_softmax(const pwl_network_step *step, const pwl_softmax *softmax
     const int numbers = step->node->reads - 1, is_masked = numbers > is_numbered(step);
     const size_t x_bytes = pwl_network_bytes_of(step->in[0]), y_bytes = pwl_network_bytes_of(step->out);
     pwl_rows rows;
-    size_t at, batch = 0, next = each;
+    size_t at, batch = 0, next = each, row = 0;
     rows.count = block;
     rows.length = length;
     rows.mask = NULL;
@@ -40,8 +40,10 @@ static void run_softmax(const pwl_network_step *step, const pwl_softmax *softmax
         rows.y = (char *)step->y + at * length * y_bytes;
         if (is_masked)
             rows.mask = (const uint8_t *)step->x[1] + (before < 2 ? at : batch) * length;
-        if (is_numbered(step))
-            rows.first = (size_t)pwl_element_of((pwl_type)step->in[numbers]->type, step->x[numbers], at % second);
+        if (is_numbered(step)) {
+            rows.first = (size_t)pwl_element_of((pwl_type)step->in[numbers]->type, step->x[numbers], row);
+            row = row + 1 == second ? 0 : row + 1;
+        }
         pwl_softmax_run(softmax, &rows, step->way.levels);
     }
 }

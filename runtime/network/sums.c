@@ -29,12 +29,19 @@ static int64_t largest(uint8_t type, int64_t zero)
     return above > below ? above : below;
 }
 
+/* INT32_MAX over the largest product, digit by digit: small processors have no division. */
 size_t pwl_sum_most(const pwl_network_sums *of)
 {
+    int64_t product, most = 0, digit;
     if (!is_short(of->a_type, of->a_zero) || !is_short(of->b_type, of->b_zero))
         return 0;
-    return of->is_narrow ? SIZE_MAX
-                         : (size_t)(INT32_MAX / (largest(of->a_type, of->a_zero) * largest(of->b_type, of->b_zero)));
+    if (of->is_narrow)
+        return SIZE_MAX;
+    product = largest(of->a_type, of->a_zero) * largest(of->b_type, of->b_zero);
+    for (digit = (int64_t)1 << 17; digit > 0; digit >>= 1)
+        if ((most + digit) * product <= INT32_MAX)
+            most += digit;
+    return (size_t)most;
 }
 
 #define WIDEN(type)                                                                                                    \

@@ -21,6 +21,7 @@ compile() {
         case $source in
         *_avx512vbmi.c) flags='-mavx512f -mavx512bw -mavx512vbmi' ;;
         *_avx512.c) flags='-mavx512f -mavx512bw -mavx512dq -mavx512vl' ;;
+        *_avx512vnni.c) flags='-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni' ;;
         *_avx2.c) flags=-mavx2 ;;
         *_sse41.c) flags=-msse4.1 ;;
         esac

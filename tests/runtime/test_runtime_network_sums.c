@@ -84,8 +84,7 @@ START_TEST(sums_are_those_of_plain_c)
                 draw(PWL_U8, b_memory, &state);
             }
             draw_sums(&of, &state);
-            ck_assert_uint_le(((of.columns - 1) * of.b_stride + of.length * of.b_step) * BYTES((pwl_type)of.b_type),
-                              CODES);
+            ck_assert(((of.columns - 1) * of.b_stride + of.length * of.b_step) * BYTES((pwl_type)of.b_type) <= CODES);
             of.sums = wanted;
             pwl_network_sum(&of);
             found[of.rows * of.columns] = -51;
