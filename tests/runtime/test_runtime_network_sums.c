@@ -79,6 +79,8 @@ START_TEST(sums_are_those_of_plain_c)
         for (int run = 0; run < 20000; run += quick_step(5)) {
             pwl_network_sums of = {.a_type = (uint8_t)(random_bits(&state) % 5),
                                    .b_type = (uint8_t)(random_bits(&state) % 5)};
+            if (of.a_type == PWL_S32 && of.b_type == PWL_S32)
+                of.b_type = PWL_S16; /* a sum has 62 bits at most */
             if (run % 200 == 0) {
                 draw(PWL_U8, a_memory, &state);
                 draw(PWL_U8, b_memory, &state);
