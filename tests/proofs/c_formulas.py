@@ -196,11 +196,8 @@ class Run:
         function = self.source.functions[name]
         frame = {"": None}
         for parameter, argument in zip(function.decl.type.args.params, arguments):
-            if isinstance(argument, Value):
-                argument = Cell(self.source.type_of(parameter.type), self.converted(argument, self.source.type_of(parameter.type)))
-            else:
-                argument = Cell(None, argument)
-            frame[parameter.name] = argument
+            type = self.source.type_of(parameter.type) if isinstance(argument, Value) else None
+            frame[parameter.name] = Cell(type, self.converted(argument, type) if type else argument)
         self.frames.append((name, frame))
         entered = self.active
         self.execute(function.body)
@@ -229,14 +226,14 @@ class Run:
     def do_Decl(self, node):
         type, frame = self.source.type_of(node.type), self.frames[-1][1]
         if isinstance(type, list):
-            if isinstance(node.init, c_ast.InitList):
-                values = [self.value(one) for one in node.init.exprs]
-            else:
-                made = self.value(node.init)
-                frame[node.name] = made
+            if not isinstance(node.init, c_ast.InitList):
+                frame[node.name] = self.value(node.init)
                 return
-            frame[node.name] = Struct(**{field.name: Cell(self.source.type_of(field.type), self.converted(value, self.source.type_of(field.type)))
-                                         for field, value in zip(type, values)})
+            cells = {}
+            for field, one in zip(type, node.init.exprs):
+                field_type = self.source.type_of(field.type)
+                cells[field.name] = Cell(field_type, self.converted(self.value(one), field_type))
+            frame[node.name] = Struct(**cells)
         elif node.init is None:
             frame[node.name] = Cell(type, None if type is None else self.symbol(node.name, type.low, type.high))
         else:
@@ -476,10 +473,10 @@ def in_type(term, type):
     return type.low <= term <= type.high if is_known(term) else z3.And(term >= type.low, term <= type.high)
 
 
-def cut(names, invariant, measure=None):
+def cut(names, invariant, measure):
     """A loop by its invariant(run, frame): it holds at first, and if it and the condition hold, after the body; so behind
     the loop it holds and the condition does not. What it changes: the variables `names`, or (struct, field). `measure` is
-    a number that is never below 0 and shrinks each time; without one the loop is a for that counts up to a limit."""
+    a number that is never below 0 and shrinks each time."""
     def loop(run, node, frame):
         cells = [frame[name[0]].cells[name[1]] if isinstance(name, tuple) else frame[name] for name in names]
         entered = run.active
@@ -487,7 +484,7 @@ def cut(names, invariant, measure=None):
         for cell in cells:
             cell.term = run.symbol("loop", cell.type.low, cell.type.high)
         terms, assumed = [cell.term for cell in cells], invariant(run, frame)
-        before = measure and measure(run, frame)
+        before = measure(run, frame)
         run.active = both(entered, assumed)
         condition = run.condition(node.cond)
         run.active = both(run.active, condition)
@@ -495,8 +492,7 @@ def cut(names, invariant, measure=None):
         if isinstance(node, c_ast.For):
             run.execute(node.next)
         run.demand(invariant(run, frame), node, "the invariant holds again")
-        if measure:
-            run.demand(z3.And(0 <= measure(run, frame), measure(run, frame) < before), node, "the loop ends")
+        run.demand(z3.And(0 <= measure(run, frame), measure(run, frame) < before), node, "the loop ends")
         # The variables are now those of the last round, which returns, or those behind the loop.
         run.assumptions.append(z3.Implies(entered, both(assumed, inverse(run.active))))
         for cell, term in zip(cells, terms):

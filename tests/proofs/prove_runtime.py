@@ -278,10 +278,12 @@ def check():
         def index(run, frame):
             return frame["i"].term
 
-        loops = iter([cut(["i"], lambda run, frame: z3.And(0 <= index(run, frame), index(run, frame) <= segments,
-                                                           starts(index(run, frame)))),
-                      cut(["i"], lambda run, frame: z3.And(0 <= index(run, frame), index(run, frame) <= segments,
-                                                           segments_until(index(run, frame))))])
+        def counted(keeps):
+            return cut(["i"], lambda run, frame: z3.And(0 <= index(run, frame), index(run, frame) <= segments,
+                                                        keeps(index(run, frame))),
+                       lambda run, frame: segments - index(run, frame))
+
+        loops = iter([counted(starts), counted(segments_until)])
         run.calls["check_segment"] = segment
         run.loops["check_arrays"] = lambda *arguments: next(loops)(*arguments)
         proof = Struct(status=Cell(INT, 0), segment=Cell(INT, 0), acc_bits=Cell(INT, 0))
