@@ -210,7 +210,7 @@ class Ggml:
 
 def speed():
     given = hidden()
-    peers = {"pwl, plain C": Ours(given), "ggml, Q8_0": Ggml("Q8_0"), "ggml, Q4_1": Ggml("Q4_1")}
+    peers = {"pwl": Ours(given), "ggml, Q8_0": Ggml("Q8_0"), "ggml, Q4_1": Ggml("Q4_1")}
     exact = llama.real_network(MODEL, longest=64, blocks=[BLOCK])(given[0][:, :1])[0][0, 0]
     for name, peer in peers.items():
         if peer(given[0][0, 0], 1)() not in (0, None):
