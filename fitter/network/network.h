@@ -29,22 +29,7 @@ struct node_operator {
 
 struct network_node {
     char *name; /* where it comes from in the model; "" where the file says nothing */
-    union {
-        pwl_network_gather gather;
-        pwl_network_constant constant;
-        pwl_network_product product;
-        pwl_network_matmul matmul;
-        pwl_network_multiply multiply;
-        pwl_network_mean mean;
-        pwl_network_operator operator;
-        pwl_network_transpose transpose;
-        pwl_network_slice slice;
-        pwl_network_concat concat;
-        pwl_network_convolution convolution;
-        pwl_network_max_pool max_pool;
-        pwl_network_loop loop;
-        pwl_network_append append;
-    } of;
+    pwl_network_any of;
     void *arrays[NODE_ARRAYS];      /* what `of` points to, malloc'd */
     size_t bytes;                   /* of these */
     struct node_operator *operator; /* malloc'd; null for other kinds */

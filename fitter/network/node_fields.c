@@ -289,7 +289,7 @@ static int check_side(const struct node_reader *of, const char *name, const stru
 static int take_table(struct node_reader *of, const char *text, struct diag *diag)
 {
     struct node_operator *const own = of->node->operator;
-    pwl_network_operator *const packed = &of->node->of.operator;
+    pwl_network_operator *const packed = &of->node->of.operate;
     pwl_proof proof;
     own->is_table = true;
     if (table_from_json(text, strlen(text), &own->table, diag) ||
@@ -305,7 +305,7 @@ static int take_table(struct node_reader *of, const char *text, struct diag *dia
 static int take_row(struct node_reader *of, const char *text, struct diag *diag)
 {
     struct node_operator *const own = of->node->operator;
-    pwl_network_operator *const packed = &of->node->of.operator;
+    pwl_network_operator *const packed = &of->node->of.operate;
     struct packed_operator *const row = &own->packed_row;
     if (operator_from_json(text, strlen(text), &own->row, diag) || operator_pack(&own->row, EXIT_USAGE, row, diag))
         return diag->code;
@@ -347,7 +347,7 @@ static int read_operator(struct node_reader *of, struct diag *diag)
 {
     struct fields object;
     if (field_object(of->fields, "operator", &object, diag) ||
-        read_small(of, "causal", 2, &of->node->of.operator.is_causal, diag))
+        read_small(of, "causal", 2, &of->node->of.operate.is_causal, diag))
         return diag->code;
     of->node->operator= calloc(1, sizeof *of->node->operator);
     char *const text = json_dumps(object.json, JSON_ENSURE_ASCII);

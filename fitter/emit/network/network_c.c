@@ -143,7 +143,7 @@ static void add_mean(struct text *out, const struct network_c *c, int node)
 static void add_operator(struct text *out, const struct network_c *c, int node)
 {
     static const char *const types[] = {"TABLE", "REDUCED", "SOFTMAX", "NORM", "REQUANTISE", "ADD"};
-    const pwl_network_operator *const own = &c->network->nodes[node].of.operator;
+    const pwl_network_operator *const own = &c->network->nodes[node].of.operate;
     begin(out, c, node, "operator");
     text_add(out, "    &%s_%d_operator, /* of */\n    PWL_NETWORK_%s, /* type */\n    %d /* is_causal */\n};\n",
              c->name, node, types[own->type], own->is_causal);

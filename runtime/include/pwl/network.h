@@ -183,6 +183,24 @@ typedef struct pwl_network_loop {
     uint8_t reverse; /* 1: from the last place on */
 } pwl_network_loop;
 
+/* What a node of any kind but reshape says, for those that make networks. */
+typedef union pwl_network_any {
+    pwl_network_gather gather;
+    pwl_network_constant constant;
+    pwl_network_product product;
+    pwl_network_matmul matmul;
+    pwl_network_multiply multiply;
+    pwl_network_mean mean;
+    pwl_network_operator operate;
+    pwl_network_transpose transpose;
+    pwl_network_slice slice;
+    pwl_network_concat concat;
+    pwl_network_convolution convolution;
+    pwl_network_max_pool max_pool;
+    pwl_network_loop loop;
+    pwl_network_append append;
+} pwl_network_any;
+
 typedef struct pwl_network {
     uint8_t version;                /* PWL_NETWORK_VERSION */
     uint8_t sizes, inputs, outputs; /* how many there are, as are the next three */

@@ -14,40 +14,22 @@
 /* Constants of a node, its own integers, and integers of a node, an edge and an axis, at most or always. */
 enum { CONSTANTS = 4, OWN = 8, NODE = 3 + PWL_NETWORK_READS + OWN, EDGE = 5, AXIS = 1 + PWL_NETWORK_FACTORS };
 
-/* What a node's kind says. */
-typedef union node_of {
-    pwl_network_gather gather;
-    pwl_network_constant constant;
-    pwl_network_product product;
-    pwl_network_matmul matmul;
-    pwl_network_multiply multiply;
-    pwl_network_mean mean;
-    pwl_network_operator operator;
-    pwl_network_transpose transpose;
-    pwl_network_slice slice;
-    pwl_network_concat concat;
-    pwl_network_convolution convolution;
-    pwl_network_max_pool max_pool;
-    pwl_network_loop loop;
-    pwl_network_append append;
-} node_of;
-
 /* A network never changes once it is made. */
 typedef struct network_object {
     PyObject_HEAD pwl_network network;
     pwl_network_edge *edges;
     pwl_network_axis *axes; /* PWL_NETWORK_AXES an edge */
     pwl_network_node *nodes;
-    node_of *of;     /* of each node */
-    PyObject *given; /* the arguments, whose arrays, operators and bodies the network points to */
-    array *held;     /* these arrays */
+    pwl_network_any *of; /* of each node */
+    PyObject *given;     /* the arguments, whose arrays, operators and bodies the network points to */
+    array *held;         /* these arrays */
     size_t held_count;
 } network_object;
 
 /* A node while it is read. */
 typedef struct reader {
     const pwl_network_node *node;
-    node_of *of;
+    pwl_network_any *of;
     array arrays[CONSTANTS];
     Py_ssize_t array_count;
     const int64_t *own; /* OWN integers */
@@ -249,7 +231,7 @@ static int read_mean(const reader *from)
 /* Own: causal. */
 static int read_operator(const reader *from)
 {
-    pwl_network_operator *const to = &from->of->operator;
+    pwl_network_operator *const to = &from->of->operate;
     bool is_reduced, is_norm, is_add;
     to->is_causal = (uint8_t)from->own[0];
     if ((to->of = table_of(from->part, &is_reduced)) != NULL)
