@@ -275,10 +275,19 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
     return bytes < pwl_qgemm_weights_of(from, memory, 0).bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
 }
 
+size_t pwl_qgemm_bytes_of(const pwl_qgemm_weights *weights)
+{
+    if (pwl_qgemm_is_super(weights->format))
+        return pwl_qgemm_super_bytes(weights->format, weights->n, weights->k);
+    return pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k) +
+           (weights->row_data || pwl_qgemm_has_row_data(weights->format)
+                ? pwl_qgemm_row_bytes(weights->format, weights->n)
+                : 0);
+}
+
 pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
 {
     pwl_qgemm_status status;
-    size_t bytes;
     if (!weights || !weights->memory)
         return PWL_QGEMM_ERR_NULL;
     status = pwl_qgemm_check_shape(weights->format, weights->n, weights->k);
@@ -286,14 +295,9 @@ pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
         return status;
     if ((uintptr_t)weights->memory % 16)
         return PWL_QGEMM_ERR_ALIGN;
-    if (pwl_qgemm_is_super(weights->format))
-        return weights->bytes != pwl_qgemm_super_bytes(weights->format, weights->n, weights->k) || weights->row_data
-                   ? PWL_QGEMM_ERR_SPACE
-                   : PWL_QGEMM_OK;
-    bytes = pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k);
-    if (weights->row_data || pwl_qgemm_has_row_data(weights->format))
-        bytes += pwl_qgemm_row_bytes(weights->format, weights->n);
-    return weights->bytes != bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
+    if (pwl_qgemm_is_super(weights->format) && weights->row_data)
+        return PWL_QGEMM_ERR_SPACE;
+    return weights->bytes != pwl_qgemm_bytes_of(weights) ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
 }
 
 pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
@@ -434,6 +438,8 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
         return "a row's numbers are further apart than E4M3 holds exactly";
     case PWL_QGEMM_ERR_GROUP:
         return "number of experts, or how far their weights are apart, is out of range, or M is above 2^31 - 1";
+    case PWL_QGEMM_ERR_PART:
+        return "a part of weights is empty, reaches beyond them or cuts through a piece";
     case PWL_QGEMM_ERR_CUDA:
         break;
     }

@@ -53,6 +53,9 @@ size_t pwl_qgemm_type_bytes(pwl_qgemm_type type);
 int pwl_qgemm_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes);
 int pwl_qgemm_touches(const pwl_qgemm_product *product, const void *memory, size_t bytes);
 
+/* What packed weights take, by all of their description but its `bytes`. */
+size_t pwl_qgemm_bytes_of(const pwl_qgemm_weights *weights);
+
 /* Whether these are packed weights, as far as the description tells. */
 pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights);
 

@@ -149,6 +149,7 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_DEVICE = 20,  /* the current device is not the one that the table was uploaded to */
     PWL_QGEMM_ERR_SPREAD = 21,  /* a row of MXFP4 whose blocks are too far apart to be E4M3 exactly */
     PWL_QGEMM_ERR_GROUP = 22,   /* a group's number of experts, how far their weights are apart, or M above INT32_MAX */
+    PWL_QGEMM_ERR_PART = 23,    /* a part of weights that is empty, reaches beyond them or cuts through a piece */
     PWL_QGEMM_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
 } pwl_qgemm_status;
 
@@ -317,6 +318,31 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_quantise_s8(const float *x, size_t m, s
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_quantise_e4m3(const float *x, size_t m, size_t k, size_t stride, uint8_t *q,
                                                        float *scale);
+
+/* Rows or columns: `count` of them, `first` being the first. */
+typedef struct pwl_qgemm_share {
+    size_t first, count;
+} pwl_qgemm_share;
+
+/*
+ * What `rank`, of 0 to ranks - 1, has of the rows or of the columns of packed weights that `ranks` devices share: as
+ * many pieces as the others, or one more, in ascending order. None, and no part of pwl_qgemm_cut(), where there are
+ * more ranks than pieces. Pieces have 128 rows, of super-blocks 1, and 64 columns, of super-blocks 256.
+ */
+pwl_qgemm_share pwl_qgemm_rows_of_rank(const pwl_qgemm_weights *weights, size_t rank, size_t ranks);
+pwl_qgemm_share pwl_qgemm_columns_of_rank(const pwl_qgemm_weights *weights, size_t rank, size_t ranks);
+
+/*
+ * Some rows and columns of packed weights, which do not cut through a piece, as weights of their own, in memory of
+ * `bytes`, on the host, aligned to 16; what pwl_qgemm_weights_bytes() says is enough. Pieces are copied, not packed
+ * again. A row keeps its exponent, n_w or scale, so that all parts have the weights of the whole:
+ *
+ *   rows      their columns of Y are bit for bit those of the whole product, by the same kernel and split of K
+ *   columns   Y is the sum of the parts' Y. In INT8 with Y in S32 it is exact, and bias is given to one part
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_cut(const pwl_qgemm_weights *weights, pwl_qgemm_share rows,
+                                             pwl_qgemm_share columns, void *memory, size_t bytes,
+                                             pwl_qgemm_weights *part);
 
 typedef enum pwl_qgemm_sums {
     PWL_QGEMM_SUMS_EXACT = 0,  /* FP8, MXFP4_FP8: as the tensor cores add, all of K */
