@@ -356,6 +356,21 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
     return overwrites(product) ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK;
 }
 
+pwl_qgemm_status pwl_qgemm_check_sums(const pwl_qgemm_product *product, const int32_t *sums, size_t stride)
+{
+    const size_t n = product->weights->n;
+    if (product->scheme != PWL_QGEMM_INT8)
+        return PWL_QGEMM_ERR_SCHEME;
+    if (!sums)
+        return PWL_QGEMM_ERR_NULL;
+    const pwl_qgemm_status status = pwl_qgemm_check_rows(sums, sizeof *sums, product->m, n, stride);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    return overlap(array_of(sums, ((product->m - 1) * stride + n) * sizeof *sums), region_of_y(product))
+               ? PWL_QGEMM_ERR_OVERLAP
+               : PWL_QGEMM_OK;
+}
+
 /* Whether what is written lies in what is read of a group, beside what `lies_in_inputs` knows. */
 static int lies_in_group(const pwl_qgemm_product *product, const pwl_qgemm_group *group, region written)
 {

@@ -49,6 +49,9 @@ float pwl_qgemm_amax_of(const float *x, size_t k);
 /* Bytes of an element of X or Y. */
 size_t pwl_qgemm_type_bytes(pwl_qgemm_type type);
 
+/* Whether Y of a product of INT8 that was checked can be made of sums[M][stride]. */
+pwl_qgemm_status pwl_qgemm_check_sums(const pwl_qgemm_product *product, const int32_t *sums, size_t stride);
+
 /* Whether two arrays share a byte; whether one does with a row of X or Y. */
 int pwl_qgemm_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes);
 int pwl_qgemm_touches(const pwl_qgemm_product *product, const void *memory, size_t bytes);

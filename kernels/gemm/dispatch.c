@@ -326,6 +326,15 @@ static pwl_qgemm_status check_for_device(const pwl_qgemm_product *product, const
     return product->m > SIZE_MAX / 64 / product->weights->n ? PWL_QGEMM_ERR_SHAPE : PWL_QGEMM_OK;
 }
 
+/* What product points to on the host is in the call. */
+static void set_product(const pwl_qgemm_product *product, pwl_qgemm_call *call)
+{
+    call->product = *product;
+    call->weights = *product->weights;
+    call->product.weights = NULL;
+    call->product.activation = NULL;
+}
+
 static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, const pwl_qgemm_group *group, struct plan *plan)
 {
     pwl_qgemm_status status;
@@ -343,10 +352,7 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, const pwl_qg
     if (status != PWL_QGEMM_OK)
         return status;
     plan->product = product;
-    plan->call.product = *product;
-    plan->call.weights = *product->weights;
-    plan->call.product.weights = NULL;
-    plan->call.product.activation = NULL;
+    set_product(product, &plan->call);
     if (group)
         plan->call.experts = (pwl_qgemm_experts){group->offsets, group->apart, (uint32_t)group->experts};
     plan->call.fast = pwl_qgemm_fast_of(product, &plan->call.epilogue, &plan->call.table);
@@ -480,6 +486,20 @@ pwl_qgemm_status pwl_cuda_qgemm_group(const pwl_qgemm_product *product, const pw
                                       size_t bytes, struct CUstream_st *stream)
 {
     return group ? multiply(product, group, workspace, bytes, NULL, stream) : PWL_QGEMM_ERR_NULL;
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_store_sums(const pwl_qgemm_product *product, const int32_t *sums, size_t stride,
+                                           struct CUstream_st *stream)
+{
+    pwl_qgemm_call call;
+    memset(&call, 0, sizeof call);
+    pwl_qgemm_status status = check(product, NULL, &call);
+    if (status == PWL_QGEMM_OK)
+        status = pwl_qgemm_check_sums(product, sums, stride);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    set_product(product, &call);
+    return pwl_qgemm_status_of(pwl_cuda_launch_qgemm_store_sums(&call, sums, stride, stream));
 }
 
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel)

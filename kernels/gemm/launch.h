@@ -84,6 +84,10 @@ int pwl_cuda_launch_qgemm_e4m3(const pwl_qgemm_input *x, size_t m, size_t k, con
 /* X of A8 or INT8 as pwl_qgemm_pack_input() has it. */
 int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, struct CUstream_st *stream);
 
+/* Y of INT8 of sums. */
+int pwl_cuda_launch_qgemm_store_sums(const pwl_qgemm_call *call, const int32_t *sums, size_t stride,
+                                     struct CUstream_st *stream);
+
 /* Kernels, once f, q, h or bytes are there. */
 #define PWL_QGEMM_DECLARE_LAUNCH(NAME, value, name, ...)                                                               \
     int pwl_cuda_launch_qgemm_##name(const pwl_qgemm_call *call, struct CUstream_st *stream);

@@ -128,6 +128,13 @@ PWL_FN int32_t pwl_qgemm_bias_s32(const pwl_qgemm_product *product, const pwl_qg
     return at ? *(const int32_t *)at : 0;
 }
 
+/* v of a row of weights in INT8, of its sum, from which the zero point is taken. */
+PWL_FN int64_t pwl_qgemm_with_bias(const pwl_qgemm_product *product, const pwl_qgemm_activation *as, size_t row,
+                                   int64_t sum)
+{
+    return sum + pwl_qgemm_bias_s32(product, as, row);
+}
+
 /* Element `at` of Y, of a type of integers. */
 PWL_FN void pwl_qgemm_store_code(pwl_qgemm_type type, void *y, size_t at, int64_t q)
 {

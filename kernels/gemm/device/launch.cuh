@@ -11,15 +11,17 @@
 namespace pwl
 {
 
-/* A thread block for each tile of so many columns and rows of Y; beyond 65535 along M, each goes on further down. */
-inline int launch_grid(void (*kernel)(pwl_qgemm_call call), const pwl_qgemm_call *call, size_t columns, size_t across,
-                       size_t down, dim3 threads, struct CUstream_st *stream)
+/* A thread block for each tile of so many columns and rows of Y; beyond 65535 along M, each goes on further down.
+ * `more` is what else the kernel takes. */
+template <class... more_types>
+int launch_grid(void (*kernel)(pwl_qgemm_call call, more_types... more), const pwl_qgemm_call *call, size_t columns,
+                size_t across, size_t down, dim3 threads, struct CUstream_st *stream, more_types... more)
 {
     const size_t width = (columns - 1) / across + 1, height = (call->product.m - 1) / down + 1;
     if (width > INT32_MAX)
         return cudaErrorInvalidConfiguration;
     const dim3 grid(static_cast<unsigned>(width), static_cast<unsigned>(height < 65535 ? height : 65535));
-    kernel<<<grid, threads, 0, stream>>>(*call);
+    kernel<<<grid, threads, 0, stream>>>(*call, more...);
     return cudaGetLastError();
 }
 

@@ -18,8 +18,8 @@ __device__ inline float pwl_device_y(const pwl_qgemm_call &call, size_t n, float
 
 __device__ inline int64_t pwl_device_y(const pwl_qgemm_call &call, size_t n, int32_t sum)
 {
-    return int64_t{sum} - int64_t{call.product.x.zero_point} * pwl_qgemm_row_sum(&call.weights, n) +
-           pwl_qgemm_bias_s32(&call.product, &call.epilogue.as, n);
+    return pwl_qgemm_with_bias(&call.product, &call.epilogue.as, n,
+                               int64_t{sum} - int64_t{call.product.x.zero_point} * pwl_qgemm_row_sum(&call.weights, n));
 }
 
 /* A table's value of a code within [qmin_x, qmax_x]: of codes of 8 bits by one load. */

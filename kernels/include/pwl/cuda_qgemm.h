@@ -82,6 +82,10 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_combine(pwl_qgemm_type type, const
                                                       size_t tokens, size_t each, void *out, size_t out_stride,
                                                       struct CUstream_st *stream);
 
+/* As pwl_qgemm_store_sums(), with its bits; sums are the device's. */
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_store_sums(const pwl_qgemm_product *product, const int32_t *sums,
+                                                         size_t stride, struct CUstream_st *stream);
+
 /*
  * As pwl_qgemm_pack(), to the same bytes, where blocks, floats, tensors' data and codes, what belongs to rows, and
  * memory are the device's; tensors themselves, *weights and *bad are the host's. Super-blocks are packed by the host:

@@ -338,7 +338,8 @@ pwl_qgemm_share pwl_qgemm_columns_of_rank(const pwl_qgemm_weights *weights, size
  * again. A row keeps its exponent, n_w or scale, so that all parts have the weights of the whole:
  *
  *   rows      their columns of Y are bit for bit those of the whole product, by the same kernel and split of K
- *   columns   Y is the sum of the parts' Y. In INT8 with Y in S32 it is exact, and bias is given to one part
+ *   columns   Y is the sum of the parts' Y. In INT8, the sums of Y in S32 without bias have the bits of one product's,
+ *             and pwl_qgemm_store_sums() makes Y of them
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_cut(const pwl_qgemm_weights *weights, pwl_qgemm_share rows,
                                              pwl_qgemm_share columns, void *memory, size_t bytes,
@@ -437,6 +438,15 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
  * to fp32. For checks, not for speed: a dynamic scale takes twice the time.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product);
+
+/*
+ * Y of a product in INT8 whose sums are complete: sums[M][stride], on the host, is what it would store in PWL_QGEMM_S32
+ * without bias and activation, as parts of the columns of its weights add up to. Codes of X and of the weights are not
+ * read, so that the weights may be any part of the columns; n_x, n_w, bias, activation and Y are the product's.
+ * PWL_QGEMM_ERR_SCHEME in other schemes; sums must not overlap Y.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_store_sums(const pwl_qgemm_product *product, const int32_t *sums,
+                                                    size_t stride);
 
 /*
  * Products of a mixture's experts, which share all of a product but for weights and bias: row m of X and Y belongs to

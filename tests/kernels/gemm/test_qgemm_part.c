@@ -4,6 +4,7 @@
  * their own columns of Y, columns give what X gives that is 0 in all others. What is refused.
  */
 #include "../tap.h"
+#include "activations.h"
 #include "cases.h"
 #include "padding.h"
 
@@ -64,7 +65,7 @@ static pwl_qgemm_weights draw_weights(const struct way *way)
         if (way->format == PWL_QGEMM_ROWS_E4M3)
             ((float *)row_data)[i] = (float)random_in(&state, 1, 9);
         else
-            ((int8_t *)row_data)[i] = (int8_t)random_bits(&state);
+            ((int8_t *)row_data)[i] = (int8_t)random_in(&state, -2, 12);
     }
     pwl_qgemm_weights made;
     size_t bytes;
@@ -207,28 +208,76 @@ static void test_way(const struct way *way)
     free((void *)(uintptr_t)whole.memory);
 }
 
-/* Sums of all parts of columns, the bias in one, are the whole product: in integers exactly. */
-static void test_sums(void)
+/* How sums become Y: `gated` only with a table. */
+static const struct store {
+    const char *name;
+    pwl_qgemm_type type;
+    int activates, gated;
+} stores[] = {
+    {"s32", PWL_QGEMM_S32, 0, 0},
+    {"s8", PWL_QGEMM_S8, 0, 0},
+    {"a table's s16", PWL_QGEMM_S16, 1, 0},
+    {"a gated s8", PWL_QGEMM_S8, 1, 1},
+};
+
+/* Sums of all parts of columns are the whole product's: Y of them, with bias of all sizes, is its Y. */
+static void test_sums(const struct way *way, const struct store *store)
 {
-    const struct way *const way = &ways[3];
-    pwl_qgemm_weights whole = draw_weights(way);
-    const pwl_qgemm_share rows = {0, N};
-    uint8_t *const x = draw_x(way, K);
-    uint32_t bias[N], *const y = product(way, &whole, x, K, memset(bias, 0x3f, sizeof bias), -128);
-    uint32_t sums[M * N] = {0};
-    for (size_t rank = 0; rank < 4; rank++) {
-        const pwl_qgemm_share columns = pwl_qgemm_columns_of_rank(&whole, rank, 4);
-        pwl_qgemm_weights part = cut(&whole, rows, columns);
-        uint32_t *const got = product(way, &part, x + columns.first, K, rank == 2 ? bias : NULL, -128);
-        for (size_t i = 0; i < M * N; i++)
-            sums[i] += got[i];
-        free(got);
-        free_weights(&part);
+    enum { RANKS = 4, STRIDE = N + 20 };
+    static int32_t sums[M * STRIDE], bias[N], bias_up[N];
+    static struct made_table made;
+    pwl_qgemm_weights all = draw_weights(way);
+    const pwl_qgemm_share columns = {0, K};
+    pwl_qgemm_weights whole = cut(&all, (pwl_qgemm_share){0, store->gated ? 256 : N}, columns);
+    const size_t n = whole.n, y_columns = store->gated ? n / 2 : n;
+    uint8_t *const x = draw_x(way, K), *const want = need(4 * M * n), *const got = need(4 * M * n);
+    for (size_t i = 0; i < N; i++) {
+        bias[i] = (int32_t)(random_bits(&state) >> i % 32);
+        bias_up[i] = (int32_t)(random_bits(&state) >> i % 29);
     }
-    tap(memcmp(sums, y, sizeof sums) == 0, "INT8: parts of columns add up to the whole");
+    const pwl_qgemm_activation as = {.table = draw_activation_table(&made, &state, 1, 3),
+                                     .of_x = {0x1p-4F, 3},
+                                     .of_y = {0x1p-6F, -2},
+                                     .gated = store->gated,
+                                     .of_up = {0x1p-3F, 7},
+                                     .of_out = {0x1p-2F, 1},
+                                     .bias_up = store->gated ? bias_up : NULL};
+    pwl_qgemm_product of = {.scheme = way->scheme,
+                            .m = M,
+                            .weights = &whole,
+                            .x = {x, K, way->x, -128, token_shifts, NULL},
+                            .bias = bias,
+                            .y = {.data = want, .stride = y_columns, .type = store->type, .zero_point = 5, .n_y = 3},
+                            .activation = store->activates ? &as : NULL};
+    memset(want, 0xa5, 4 * M * n);
+    memset(got, 0xa5, 4 * M * n);
+    memset(sums, 0, sizeof sums);
+    int good = pwl_qgemm_reference(&of) == PWL_QGEMM_OK;
+    pwl_qgemm_weights part = {0};
+    for (size_t rank = 0; rank < RANKS; rank++) {
+        const pwl_qgemm_share share = pwl_qgemm_columns_of_rank(&whole, rank, RANKS);
+        free_weights(&part);
+        part = cut(&whole, (pwl_qgemm_share){0, n}, share);
+        uint32_t *const y = product(way, &part, x + share.first, K, NULL, -128);
+        for (size_t i = 0; i < M * n; i++)
+            sums[i / n * STRIDE + i % n] += (int32_t)y[i];
+        free(y);
+    }
+    of.weights = &part;
+    of.y.data = got;
+    good &= pwl_qgemm_store_sums(&of, sums, STRIDE) == PWL_QGEMM_OK;
+    tap(good && memcmp(want, got, 4 * M * n) == 0, "%s: sums of parts become %s", way->name, store->name);
+    tap(pwl_qgemm_store_sums(&of, NULL, STRIDE) == PWL_QGEMM_ERR_NULL &&
+            pwl_qgemm_store_sums(&of, sums, n - 1) == PWL_QGEMM_ERR_STRIDE &&
+            pwl_qgemm_store_sums(&of, (const int32_t *)(const void *)got, n) == PWL_QGEMM_ERR_OVERLAP &&
+            pwl_qgemm_store_sums(&of, (const int32_t *)(const void *)((char *)sums + 2), n) == PWL_QGEMM_ERR_ALIGN,
+        "refused: no sums, rows, places and addresses of sums");
     free(x);
-    free(y);
+    free(want);
+    free(got);
+    free_weights(&part);
     free_weights(&whole);
+    free_weights(&all);
 }
 
 static void test_shares(void)
@@ -290,7 +339,10 @@ int main(void)
 {
     for (size_t i = 0; i < WAYS; i++)
         test_way(&ways[i]);
-    test_sums();
+    for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++) {
+        test_sums(&ways[3], &stores[i]);
+        test_sums(&ways[4], &stores[i]);
+    }
     test_shares();
     test_refusals();
     return tap_end();
