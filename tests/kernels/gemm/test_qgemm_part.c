@@ -29,7 +29,7 @@ static const struct way {
 #define WAYS (sizeof ways / sizeof ways[0])
 
 static const float token_scales[M] = {0.5F, 3};
-static const int8_t token_shifts[M] = {4, -3};
+static const int8_t token_shifts[M] = {12, 5};
 static uint64_t state = 7;
 
 static size_t columns_of(const struct way *way)
@@ -232,22 +232,22 @@ static void test_sums(const struct way *way, const struct store *store)
     const size_t n = whole.n, y_columns = store->gated ? n / 2 : n;
     uint8_t *const x = draw_x(way, K), *const want = need(4 * M * n), *const got = need(4 * M * n);
     for (size_t i = 0; i < N; i++) {
-        bias[i] = (int32_t)(random_bits(&state) >> i % 32);
-        bias_up[i] = (int32_t)(random_bits(&state) >> i % 29);
+        bias[i] = (int32_t)random_bits(&state) >> i % 32;
+        bias_up[i] = (int32_t)random_bits(&state) >> i % 29;
     }
     const pwl_qgemm_activation as = {.table = draw_activation_table(&made, &state, 1, 3),
                                      .of_x = {0x1p-4F, 3},
                                      .of_y = {0x1p-6F, -2},
                                      .gated = store->gated,
                                      .of_up = {0x1p-3F, 7},
-                                     .of_out = {0x1p-2F, 1},
+                                     .of_out = {0x1p9F, 1},
                                      .bias_up = store->gated ? bias_up : NULL};
     pwl_qgemm_product of = {.scheme = way->scheme,
                             .m = M,
                             .weights = &whole,
                             .x = {x, K, way->x, -128, token_shifts, NULL},
                             .bias = bias,
-                            .y = {.data = want, .stride = y_columns, .type = store->type, .zero_point = 5, .n_y = 3},
+                            .y = {.data = want, .stride = y_columns, .type = store->type, .zero_point = 5, .n_y = 1},
                             .activation = store->activates ? &as : NULL};
     memset(want, 0xa5, 4 * M * n);
     memset(got, 0xa5, 4 * M * n);
