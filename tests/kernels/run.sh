@@ -19,7 +19,7 @@ programs=(kernels/arch/test_bits_cuda kernels/map/test_{map,real}_cuda kernels/r
     kernels/network/test_network_cuda
     kernels/blocks/test_blocks_cuda
     kernels/gemm/test_qgemm_{cuda,activation_cuda,pack_cuda,pack_e4m3_cuda,wgmma_cuda,wgmma_drawn_cuda,fp8_cuda,group_cuda}
-    examples/test_{gru,ffn}_cuda)
+    examples/test_{gru,ffn,ffn_parallel}_cuda)
 . tests/kernels/build.sh
 . tests/devices.sh
 devices=$(device_states)
