@@ -98,7 +98,7 @@ static const char *find_workspace(ffn_part *part)
     const pwl_qgemm_type type = is_integer(part->of) ? PWL_QGEMM_S32 : PWL_QGEMM_F16;
     const char *failed = NULL;
     for (size_t m = part->of->most; m > 0 && !failed; m /= 2) {
-        const pwl_qgemm_product products[] = {first_product(part, part->h, m),
+        const pwl_qgemm_product products[] = {first_product(part, part->sums, m),
                                               second_product(part, m, part->sums, type)};
         for (int i = 0; i < 2 && !failed; i++) {
             size_t bytes = 0;

@@ -140,7 +140,11 @@ static void free_lane(struct lane *lane)
 static const char *capture(const struct lane *lane, size_t m, int which, cudaGraphExec_t *graph)
 {
     cudaGraph_t captured;
-    const char *failed = text_of(cudaStreamBeginCapture(lane->stream, cudaStreamCaptureModeThreadLocal));
+    /* Once before: NCCL connects ranks when they first meet. */
+    const char *failed = ffn_queue(&lane->parts[0], lane->x, m, lane->y, which, lane->stream);
+    failed = failed ? failed : text_of(cudaStreamSynchronize(lane->stream));
+    meet(lane->all);
+    failed = failed ? failed : text_of(cudaStreamBeginCapture(lane->stream, cudaStreamCaptureModeThreadLocal));
     for (int i = 0; i < lane->blocks && !failed; i++)
         failed = ffn_queue(&lane->parts[i], lane->x, m, lane->y, which, lane->stream);
     const cudaError_t ended = cudaStreamEndCapture(lane->stream, &captured);
