@@ -316,28 +316,29 @@ pwl_qgemm_status pwl_qgemm_check_with(const pwl_qgemm_product *product, const pw
     return status == PWL_QGEMM_OK ? pwl_qgemm_check_operands(product, codes) : status;
 }
 
-pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes)
+/* Scheme, types, number of rows and activation. */
+static pwl_qgemm_status check_terms(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes)
 {
     const pwl_qgemm_weights *const weights = product->weights;
-    const pwl_qgemm_input *const x = &product->x;
-    const pwl_qgemm_output *const y = &product->y;
-    pwl_qgemm_status status;
+    const pwl_qgemm_type x = product->x.type, y = product->y.type;
     if ((unsigned)product->scheme > PWL_QGEMM_Q6_K_A8 || !(schemes[product->scheme].formats >> weights->format & 1) ||
         !has_sums(product))
         return PWL_QGEMM_ERR_SCHEME;
-    if ((unsigned)x->type > PWL_QGEMM_E4M3 || !(schemes[product->scheme].x >> x->type & 1) ||
-        (unsigned)y->type > PWL_QGEMM_E4M3 || !has_y(product))
+    if ((unsigned)x > PWL_QGEMM_E4M3 || !(schemes[product->scheme].x >> x & 1) || (unsigned)y > PWL_QGEMM_E4M3 ||
+        !has_y(product))
         return PWL_QGEMM_ERR_TYPE;
     if (product->m == 0)
         return PWL_QGEMM_ERR_SHAPE;
-    status = product->activation ? pwl_qgemm_check_activation(product, codes) : PWL_QGEMM_OK;
-    if (status != PWL_QGEMM_OK)
-        return status;
-    status = check_matrix(x->data, x->type, product->m,
-                          x->type == PWL_QGEMM_BLOCKS_Q8_1 ? weights->k / PWL_BLOCK : weights->k, x->stride);
-    if (status == PWL_QGEMM_OK)
-        status =
-            check_matrix(y->data, y->type, product->m, pwl_qgemm_columns(weights->n, is_gated(product)), y->stride);
+    return product->activation ? pwl_qgemm_check_activation(product, codes) : PWL_QGEMM_OK;
+}
+
+/* All but X's elements. */
+static pwl_qgemm_status check_results(const pwl_qgemm_product *product)
+{
+    const pwl_qgemm_input *const x = &product->x;
+    const pwl_qgemm_output *const y = &product->y;
+    const size_t columns = pwl_qgemm_columns(product->weights->n, is_gated(product));
+    pwl_qgemm_status status = check_matrix(y->data, y->type, product->m, columns, y->stride);
     if (status != PWL_QGEMM_OK)
         return status;
     if ((uintptr_t)product->bias % 4) /* float or int32_t */
@@ -356,19 +357,32 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
     return overwrites(product) ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK;
 }
 
-pwl_qgemm_status pwl_qgemm_check_sums(const pwl_qgemm_product *product, const int32_t *sums, size_t stride)
+pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes)
 {
-    const size_t n = product->weights->n;
-    if (product->scheme != PWL_QGEMM_INT8)
-        return PWL_QGEMM_ERR_SCHEME;
-    if (!sums)
-        return PWL_QGEMM_ERR_NULL;
-    const pwl_qgemm_status status = pwl_qgemm_check_rows(sums, sizeof *sums, product->m, n, stride);
+    const pwl_qgemm_input *const x = &product->x;
+    const size_t k = product->weights->k, columns = x->type == PWL_QGEMM_BLOCKS_Q8_1 ? k / PWL_BLOCK : k;
+    pwl_qgemm_status status = check_terms(product, codes);
+    if (status == PWL_QGEMM_OK)
+        status = check_matrix(x->data, x->type, product->m, columns, x->stride);
+    return status == PWL_QGEMM_OK ? check_results(product) : status;
+}
+
+pwl_qgemm_status pwl_qgemm_check_sums(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes,
+                                      const int32_t *sums, size_t stride)
+{
+    pwl_qgemm_status status = product ? pwl_qgemm_check_weights(product->weights) : PWL_QGEMM_ERR_NULL;
+    if (status == PWL_QGEMM_OK)
+        status = check_terms(product, codes);
+    if (status == PWL_QGEMM_OK && product->scheme != PWL_QGEMM_INT8)
+        status = PWL_QGEMM_ERR_SCHEME;
+    if (status == PWL_QGEMM_OK)
+        status = check_results(product);
+    if (status == PWL_QGEMM_OK)
+        status = check_matrix(sums, PWL_QGEMM_S32, product->m, product->weights->n, stride);
     if (status != PWL_QGEMM_OK)
         return status;
-    return overlap(array_of(sums, ((product->m - 1) * stride + n) * sizeof *sums), region_of_y(product))
-               ? PWL_QGEMM_ERR_OVERLAP
-               : PWL_QGEMM_OK;
+    const size_t bytes = ((product->m - 1) * stride + product->weights->n) * sizeof *sums;
+    return overlap(array_of(sums, bytes), region_of_y(product)) ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK;
 }
 
 /* Whether what is written lies in what is read of a group, beside what `lies_in_inputs` knows. */

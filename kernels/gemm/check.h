@@ -49,8 +49,18 @@ float pwl_qgemm_amax_of(const float *x, size_t k);
 /* Bytes of an element of X or Y. */
 size_t pwl_qgemm_type_bytes(pwl_qgemm_type type);
 
-/* Whether Y of a product of INT8 that was checked can be made of sums[M][stride]. */
-pwl_qgemm_status pwl_qgemm_check_sums(const pwl_qgemm_product *product, const int32_t *sums, size_t stride);
+/* The product as pwl_qgemm_check_sums() takes it: X lies nowhere. */
+static inline pwl_qgemm_product pwl_qgemm_without_x(const pwl_qgemm_product *product)
+{
+    pwl_qgemm_product of = *product;
+    of.x.data = NULL;
+    of.x.stride = 0;
+    return of;
+}
+
+/* Whether Y of a product of INT8 can be made of sums[M][stride]; X itself is nothing to it, and null. */
+pwl_qgemm_status pwl_qgemm_check_sums(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes,
+                                      const int32_t *sums, size_t stride);
 
 /* Whether two arrays share a byte; whether one does with a row of X or Y. */
 int pwl_qgemm_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes);

@@ -235,35 +235,57 @@ static pwl_qgemm_status check_either(const pwl_qgemm_product *product, const pwl
     return group ? pwl_qgemm_check_group_with(product, group, codes) : pwl_qgemm_check_with(product, codes);
 }
 
-/* The call's activation, of a product that is not checked yet, or of a group. */
-static pwl_qgemm_status check(const pwl_qgemm_product *product, const pwl_qgemm_group *group, pwl_qgemm_call *call)
+/* The call's table, of a product that is not checked yet, and its codes, which are null where there is none. */
+static pwl_qgemm_status take_table(const pwl_qgemm_product *product, pwl_qgemm_call *call, pwl_qgemm_codes *room,
+                                   const pwl_qgemm_codes **codes)
 {
     const pwl_cuda_table *uploaded;
     pwl_cuda_plan plan;
-    pwl_qgemm_codes codes;
-    pwl_qgemm_status status;
-    int device;
-    cudaError_t error;
+    *codes = NULL;
     if (!product)
         return PWL_QGEMM_ERR_NULL;
     if (!product->activation)
-        return check_either(product, group, NULL);
+        return PWL_QGEMM_OK;
     uploaded = product->activation->uploaded;
     if (!uploaded)
         return PWL_QGEMM_ERR_NULL;
     if (!uploaded->memory)
         return PWL_QGEMM_ERR_TABLE;
     plan = pwl_cuda_plan_of(uploaded);
-    codes = (pwl_qgemm_codes){plan.qmin_x, plan.qmax_x, plan.qmin_y, plan.qmax_y, plan.wide};
-    status = check_either(product, group, &codes);
-    if (status != PWL_QGEMM_OK)
-        return status;
+    *room = (pwl_qgemm_codes){plan.qmin_x, plan.qmax_x, plan.qmin_y, plan.qmax_y, plan.wide};
+    *codes = room;
+    call->table = (pwl_planned){plan, uploaded->memory};
+    return PWL_QGEMM_OK;
+}
+
+/* What the call becomes of a product that was checked but for its device. */
+static pwl_qgemm_status take_product(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes,
+                                     pwl_qgemm_call *call)
+{
+    int device;
+    cudaError_t error;
+    call->product = *product;
+    call->weights = *product->weights;
+    call->product.weights = NULL; /* what it points to on the host is in the call */
+    call->product.activation = NULL;
+    if (!codes)
+        return PWL_QGEMM_OK;
     error = cudaGetDevice(&device);
     if (error != cudaSuccess)
         return pwl_qgemm_status_of(error);
-    call->epilogue = pwl_qgemm_epilogue_of(product, &codes);
-    call->table = (pwl_planned){plan, uploaded->memory};
-    return device == uploaded->device ? PWL_QGEMM_OK : PWL_QGEMM_ERR_DEVICE;
+    call->epilogue = pwl_qgemm_epilogue_of(product, codes);
+    return device == product->activation->uploaded->device ? PWL_QGEMM_OK : PWL_QGEMM_ERR_DEVICE;
+}
+
+/* The call of a product, or of a group. */
+static pwl_qgemm_status check(const pwl_qgemm_product *product, const pwl_qgemm_group *group, pwl_qgemm_call *call)
+{
+    pwl_qgemm_codes room;
+    const pwl_qgemm_codes *codes;
+    pwl_qgemm_status status = take_table(product, call, &room, &codes);
+    if (status == PWL_QGEMM_OK)
+        status = check_either(product, group, codes);
+    return status == PWL_QGEMM_OK ? take_product(product, codes, call) : status;
 }
 
 /* What becomes of X in the workspace, M * K being in size_t's range 64 times. */
@@ -326,15 +348,6 @@ static pwl_qgemm_status check_for_device(const pwl_qgemm_product *product, const
     return product->m > SIZE_MAX / 64 / product->weights->n ? PWL_QGEMM_ERR_SHAPE : PWL_QGEMM_OK;
 }
 
-/* What product points to on the host is in the call. */
-static void set_product(const pwl_qgemm_product *product, pwl_qgemm_call *call)
-{
-    call->product = *product;
-    call->weights = *product->weights;
-    call->product.weights = NULL;
-    call->product.activation = NULL;
-}
-
 static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, const pwl_qgemm_group *group, struct plan *plan)
 {
     pwl_qgemm_status status;
@@ -352,7 +365,7 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, const pwl_qg
     if (status != PWL_QGEMM_OK)
         return status;
     plan->product = product;
-    set_product(product, &plan->call);
+    plan->call.product.y = product->y; /* of the floats, too */
     if (group)
         plan->call.experts = (pwl_qgemm_experts){group->offsets, group->apart, (uint32_t)group->experts};
     plan->call.fast = pwl_qgemm_fast_of(product, &plan->call.epilogue, &plan->call.table);
@@ -492,14 +505,20 @@ pwl_qgemm_status pwl_cuda_qgemm_store_sums(const pwl_qgemm_product *product, con
                                            struct CUstream_st *stream)
 {
     pwl_qgemm_call call;
+    pwl_qgemm_product of;
+    pwl_qgemm_codes room;
+    const pwl_qgemm_codes *codes;
+    pwl_qgemm_status status;
     memset(&call, 0, sizeof call);
-    pwl_qgemm_status status = check(product, NULL, &call);
-    if (status == PWL_QGEMM_OK)
-        status = pwl_qgemm_check_sums(product, sums, stride);
+    status = take_table(product, &call, &room, &codes);
     if (status != PWL_QGEMM_OK)
         return status;
-    set_product(product, &call);
-    return pwl_qgemm_status_of(pwl_cuda_launch_qgemm_store_sums(&call, sums, stride, stream));
+    of = pwl_qgemm_without_x(product);
+    status = pwl_qgemm_check_sums(&of, codes, sums, stride);
+    if (status == PWL_QGEMM_OK)
+        status = take_product(&of, codes, &call);
+    return status == PWL_QGEMM_OK ? pwl_qgemm_status_of(pwl_cuda_launch_qgemm_store_sums(&call, sums, stride, stream))
+                                  : status;
 }
 
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel)

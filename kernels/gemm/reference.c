@@ -412,18 +412,19 @@ pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product)
 
 pwl_qgemm_status pwl_qgemm_store_sums(const pwl_qgemm_product *product, const int32_t *sums, size_t stride)
 {
+    pwl_qgemm_product of;
     pwl_qgemm_codes codes;
     pwl_qgemm_epilogue e;
     pwl_qgemm_status status = pwl_qgemm_host_codes(product, &codes);
-    if (status == PWL_QGEMM_OK)
-        status = pwl_qgemm_check_with(product, &codes);
-    if (status == PWL_QGEMM_OK)
-        status = pwl_qgemm_check_sums(product, sums, stride);
     if (status != PWL_QGEMM_OK)
         return status;
-    if (product->activation)
-        e = pwl_qgemm_epilogue_of(product, &codes);
-    pwl_qgemm_integer_of_sums(product, product->activation ? &e : NULL, sums, stride);
+    of = pwl_qgemm_without_x(product);
+    status = pwl_qgemm_check_sums(&of, &codes, sums, stride);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (of.activation)
+        e = pwl_qgemm_epilogue_of(&of, &codes);
+    pwl_qgemm_integer_of_sums(&of, of.activation ? &e : NULL, sums, stride);
     return PWL_QGEMM_OK;
 }
 
