@@ -8,6 +8,7 @@ usage: test_qgemm.py PWLC FAKE_CUDA SOURCE
 """
 import ctypes
 import gc
+import itertools
 import os
 import pathlib
 import pickle
@@ -480,6 +481,40 @@ def in_turns(gate, up):
 
 def parted(turns):
     return (turns.reshape(*turns.shape[:-1], -1, 2, 8)[..., k, :].reshape(*turns.shape[:-1], -1) for k in (0, 1))
+
+
+@test("cut: parts of weights are the whole's rows and columns, and share a product")
+def _():
+    for format in ("q4_0", "q8_0", "mxfp4", "int8", "int4"):
+        weights = qgemm.pack(draw.normal(0, 1, (300, 640)).astype(np.float32), format)
+        values = weights.dequantise()
+        for ranks in (1, 2, 3):
+            rows, columns = ([share(rank, ranks) for rank in range(ranks)] for share in
+                             (weights.rows_of_rank, weights.columns_of_rank))
+            for of, last in ((rows, 300), (columns, 640)):
+                assert of[0].start == 0 and of[-1].stop == last and all(a.stop == b.start for a, b in zip(of, of[1:]))
+            for row, column in itertools.product(rows, columns):
+                equal(weights.cut(row, column).dequantise(), values[row, column], f"{format}: {row}, {column}")
+    refused("rank=2, ranks=2: must be 0 to 1", lambda: weights.rows_of_rank(2, 2))
+    refused("ranks=0: must be at least 1", lambda: weights.rows_of_rank(0, 0))
+    refused("share their columns, which have no piece for rank 10", lambda: weights.columns_of_rank(10, 11))
+    refused("must be ranges without steps", lambda: weights.cut(slice(0, 128, 2)))
+    refused("must not be empty", lambda: weights.cut(slice(128, 128)))
+    refused("cuts through a piece", lambda: weights.cut(columns=slice(128, 384)))
+
+
+@test("store_sums: sums of parts become what the whole product gives")
+def _():
+    weights, x = qgemm.pack(draw.normal(0, 1, (300, 640)), "int8"), draw.integers(-128, 128, (2, 3, 640)).astype(np.int8)
+    bias = draw.normal(0, 8, 300)
+    sums = sum(qgemm.Product(weights.cut(columns=part), activations=8, input=of_x, codes=True)(x[..., part])
+               for part in (weights.columns_of_rank(rank, 3) for rank in range(3)))
+    for table, options in ((None, {}), (None, {"output": of_y}), (silu, {})):
+        product = qgemm.Product(weights, bias, table, activations=8, input=of_x, codes=True, **options)
+        equal(product.store_sums(sums), product(x), f"{table}, {options}")
+    refused("wanted are int32, 300 in the last dimension", lambda: product.store_sums(sums[..., :299]))
+    refused("wanted are int32, 300 in the last dimension", lambda: product.store_sums(sums.astype(np.int64)))
+    refused("with codes=True", lambda: qgemm.Product(weights, activations=8, input=of_x).store_sums(sums))
 
 
 @test("gated: the table's value of a gate times up, as a product of all rows in turns and numpy make it")

@@ -77,6 +77,42 @@ PyObject *qgemm_pack(PyObject *module, PyObject *arguments)
     return status ? fail(status) : Py_BuildValue("ni", (Py_ssize_t)weights.bytes, (int)weights.row_data);
 }
 
+PyObject *qgemm_cut(PyObject *module, PyObject *arguments)
+{
+    int format, row_data;
+    Py_ssize_t n, k, bytes, at[4];
+    Py_buffer memory, to;
+    pwl_qgemm_weights part;
+    pwl_qgemm_status status = PWL_QGEMM_ERR_SPACE;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "innniy*nnnnw*", &format, &n, &k, &bytes, &row_data, &memory, &at[0], &at[1],
+                          &at[2], &at[3], &to))
+        return NULL;
+    const pwl_qgemm_weights weights = {memory.buf, (size_t)n, (size_t)k, (size_t)bytes, (pwl_qgemm_format)format,
+                                       row_data};
+    const pwl_qgemm_share rows = {(size_t)at[0], (size_t)at[1]}, columns = {(size_t)at[2], (size_t)at[3]};
+    if (bytes >= 0 && bytes <= memory.len) {
+        Py_BEGIN_ALLOW_THREADS status = pwl_qgemm_cut(&weights, rows, columns, to.buf, (size_t)to.len, &part);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&memory);
+    PyBuffer_Release(&to);
+    return status ? fail(status) : PyLong_FromSize_t(part.bytes);
+}
+
+PyObject *qgemm_share(PyObject *module, PyObject *arguments)
+{
+    int format, of_columns;
+    Py_ssize_t n, k, rank, ranks;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "innpnn", &format, &n, &k, &of_columns, &rank, &ranks))
+        return NULL;
+    const pwl_qgemm_weights weights = {NULL, (size_t)n, (size_t)k, 0, (pwl_qgemm_format)format, 0};
+    const pwl_qgemm_share share = of_columns ? pwl_qgemm_columns_of_rank(&weights, (size_t)rank, (size_t)ranks)
+                                             : pwl_qgemm_rows_of_rank(&weights, (size_t)rank, (size_t)ranks);
+    return Py_BuildValue("nn", (Py_ssize_t)share.first, (Py_ssize_t)share.count);
+}
+
 PyObject *qgemm_unpack(PyObject *module, PyObject *arguments)
 {
     int format, row_data;
@@ -150,10 +186,12 @@ PyObject *qgemm_dequantise(PyObject *module, PyObject *arguments)
 /* -- Products --------------------------------------------------------------------------------------------------------
  */
 
-/* As pwl_cuda_qgemm(), pwl_cuda_qgemm_workspace() and pwl_cuda_status_text(). */
+/* As pwl_cuda_qgemm(), pwl_cuda_qgemm_workspace(), pwl_cuda_qgemm_store_sums() and pwl_cuda_status_text(). */
 typedef pwl_qgemm_status multiply_function(const pwl_qgemm_product *product, void *workspace, size_t bytes,
                                            pwl_qgemm_kernel *ran, struct CUstream_st *stream);
 typedef pwl_qgemm_status workspace_function(const pwl_qgemm_product *product, size_t *bytes);
+typedef pwl_qgemm_status store_function(const pwl_qgemm_product *product, const int32_t *sums, size_t stride,
+                                        struct CUstream_st *stream);
 typedef const char *text_function(int status);
 
 /* `product` points to the two above it. */
@@ -165,8 +203,9 @@ typedef struct product_object {
     void *memory;            /* the workspace, of `bytes`, and the stream of a product whose arrays are bound */
     size_t bytes;
     struct CUstream_st *stream;
-    multiply_function *multiply; /* the three are null on the host */
+    multiply_function *multiply; /* the four are null on the host */
     workspace_function *workspace;
+    store_function *store;
     text_function *text;
     PyObject *keep; /* what the addresses need */
 } product_object;
@@ -214,7 +253,7 @@ static int parse_activation(PyObject *from, pwl_qgemm_activation *as)
 static PyObject *product_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     PyObject *functions, *weights, *activation, *keep, *made;
-    unsigned long long bias, addresses[3] = {0};
+    unsigned long long bias, addresses[4] = {0};
     int scheme, format, row_data, zero_x, n_y, zero_y;
     Py_ssize_t n, k, bytes;
     (void)keywords;
@@ -240,11 +279,12 @@ static PyObject *product_new(PyTypeObject *type, PyObject *arguments, PyObject *
         self->product.activation = &self->activation;
     }
     if (functions != Py_None) {
-        if (!PyArg_ParseTuple(functions, "KKK", &addresses[0], &addresses[1], &addresses[2]))
+        if (!PyArg_ParseTuple(functions, "KKKK", &addresses[0], &addresses[1], &addresses[2], &addresses[3]))
             goto fail;
         self->multiply = (multiply_function *)(uintptr_t)addresses[0];
         self->workspace = (workspace_function *)(uintptr_t)addresses[1];
-        self->text = (text_function *)(uintptr_t)addresses[2];
+        self->store = (store_function *)(uintptr_t)addresses[2];
+        self->text = (text_function *)(uintptr_t)addresses[3];
     }
     Py_INCREF(keep);
     self->keep = keep;
@@ -386,6 +426,24 @@ static PyObject *product_run(PyObject *object, PyObject *arguments)
     return multiply(self, &product, pointer(memory), (size_t)bytes, pointer(stream));
 }
 
+/* store_sums(arrays, stream): y of sums of int32, which the arrays have in place of x: as pwl_qgemm_store_sums(). */
+static PyObject *product_store_sums(PyObject *object, PyObject *arguments)
+{
+    const product_object *const self = (product_object *)object;
+    pwl_qgemm_product product = self->product;
+    unsigned long long stream;
+    pwl_qgemm_status status;
+    if (parse_arrays(arguments, ARRAYS "K", &product, &stream, NULL, NULL))
+        return NULL;
+    const int32_t *const sums = product.x.data;
+    const size_t stride = product.x.stride;
+    product.x.type = PWL_QGEMM_S8;
+    Py_BEGIN_ALLOW_THREADS status = self->store ? self->store(&product, sums, stride, pointer(stream))
+                                                : pwl_qgemm_store_sums(&product, sums, stride);
+    Py_END_ALLOW_THREADS if (status) return fail_product(self, status);
+    Py_RETURN_NONE;
+}
+
 /* bind(arrays, workspace, bytes, stream): a Product that its call computes, time and again. */
 static PyObject *product_bind(PyObject *object, PyObject *arguments)
 {
@@ -411,6 +469,7 @@ static PyObject *product_bind(PyObject *object, PyObject *arguments)
     bound->stream = pointer(stream);
     bound->multiply = self->multiply;
     bound->workspace = self->workspace;
+    bound->store = self->store;
     bound->text = self->text;
     Py_INCREF(object);
     bound->keep = object;
@@ -487,6 +546,7 @@ static PyMethodDef product_methods[] = {
     {"run", product_run, METH_VARARGS, NULL},
     {"bind", product_bind, METH_VARARGS, NULL},
     {"bound", product_bound, METH_VARARGS, NULL},
+    {"store_sums", product_store_sums, METH_VARARGS, NULL},
     {"workspace", product_workspace, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -73,7 +73,8 @@ def library() -> ctypes.CDLL:
                 ("pwl_device_table_size", size, []), ("pwl_device_softmax_size", size, []),
                 ("pwl_device_norm_size", size, []), ("pwl_device_network_size", size, []), ("pwl_device_copy", pointer, [pointer, size]),
                 ("pwl_device_free", None, [pointer]), ("pwl_cuda_qgemm", ctypes.c_int, None),
-                ("pwl_cuda_qgemm_workspace", ctypes.c_int, None), ("pwl_cuda_upload", ctypes.c_int, [pointer, pointer]),
+                ("pwl_cuda_qgemm_workspace", ctypes.c_int, None),
+                ("pwl_cuda_qgemm_store_sums", ctypes.c_int, None), ("pwl_cuda_upload", ctypes.c_int, [pointer, pointer]),
                 ("pwl_cuda_release", ctypes.c_int, [pointer]), ("pwl_cuda_status_text", ctypes.c_char_p, [ctypes.c_int]),
                 ("pwl_cuda_softmax_upload", ctypes.c_int, [pointer, pointer]),
                 ("pwl_cuda_softmax_release", ctypes.c_int, [pointer]),
@@ -134,12 +135,11 @@ def address(of: Any) -> int:
 
 
 @functools.lru_cache(maxsize=None)
-def product_functions() -> tuple[int, int, int]:
+def product_functions() -> tuple[int, ...]:
     """The functions of libpwl-cuda that _core.Product calls."""
     lib = library()
-    multiply, workspace, text = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in (
-        lib.pwl_cuda_qgemm, lib.pwl_cuda_qgemm_workspace, lib.pwl_cuda_status_text))
-    return multiply, workspace, text
+    return tuple(ctypes.cast(function, ctypes.c_void_p).value or 0 for function in (
+        lib.pwl_cuda_qgemm, lib.pwl_cuda_qgemm_workspace, lib.pwl_cuda_qgemm_store_sums, lib.pwl_cuda_status_text))
 
 
 def _upload_network(network: Network) -> Any:

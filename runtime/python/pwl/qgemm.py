@@ -128,6 +128,41 @@ class Weights:
         _core.qgemm_unpack_s8(NUMBERS[format], n, k, size, self.memory, q, n_w)
         return q, n_w
 
+    def rows_of_rank(self, rank: int, ranks: int) -> slice:
+        """The rows that one of so many ranks has where they share the weights: as many pieces of 128 as the others, or one
+        more. Of a pair, half as many of the gate's and of up's. Error where there are fewer pieces than ranks."""
+        return self._share(False, rank, ranks)
+
+    def columns_of_rank(self, rank: int, ranks: int) -> slice:
+        """Columns likewise, pieces of 64, or of 256 in super-blocks."""
+        return self._share(True, rank, ranks)
+
+    def _share(self, of_columns: bool, rank: int, ranks: int) -> slice:
+        format, n, k, *_ = self.packed
+        if not 0 <= rank < ranks:
+            raise Error(f"rank={rank}, ranks={ranks}: must be 0 to {ranks - 1}" if ranks > 0 else f"ranks={ranks}: must be at least 1")
+        first, count = _core.qgemm_share(NUMBERS[format], n, k, of_columns, rank, ranks)
+        if count == 0:
+            raise Error(f"{self}: {ranks} ranks share their {'columns' if of_columns else 'rows'}, which have no piece for rank "
+                        f"{rank}")
+        return slice(first, first + count)
+
+    def cut(self, rows: slice = slice(None), columns: slice = slice(None)) -> Weights:
+        """Some rows and columns, without packing again: ranges that begin and end with a piece, as those of ranks do. Rows
+        have their columns of the product; columns have addends of it: of "int8" and "int4", sums in int32 that add up to the
+        whole's bits, of which Product.store_sums() makes the result."""
+        format, n, k, size, row_data = self.packed
+        ranges = [of.indices(whole) for of, whole in ((rows, n), (columns, k))]
+        if any(step != 1 for _, _, step in ranges):
+            raise Error(f"rows={rows}, columns={columns}: must be ranges without steps")
+        (row, last_row, _), (column, last_column, _) = ranges
+        shape = max(last_row - row, 0), max(last_column - column, 0)
+        if 0 in shape:
+            raise Error(f"rows={rows}, columns={columns}: must not be empty")
+        to = aligned(_core.qgemm_bytes(NUMBERS[format], *shape))
+        made = _core.qgemm_cut(NUMBERS[format], n, k, size, row_data, self.memory, row, shape[0], column, shape[1], to)
+        return Weights(Packed(format, *shape, made, row_data), to)
+
     def dequantise(self) -> Array:
         """Their values, float32 of shape (n, k)."""
         format, n, k, _, _ = self.packed
@@ -410,6 +445,22 @@ class Product:
             raise Error(f"out must be an array of {y.dtype} of shape {y.shape}")
         out[...] = y
         return out
+
+    def store_sums(self, sums: Any) -> Array:
+        """What a product of "int8" or "int4" in codes makes of sums, int32 of shape (..., n), complete but for the bias: those
+        of products without bias and table by parts of the columns of one weights, added up. An array of numpy."""
+        if self.options.input is None or not self.codes:
+            raise Error(f"{self}: sums become codes of weights of {' and '.join(INTEGERS)}, with codes=True")
+        n = self.weights.packed.n
+        sums = np.ascontiguousarray(sums)
+        if sums.dtype != np.int32 or sums.ndim == 0 or sums.shape[-1] != n:
+            raise Error(f"sums are {sums.dtype} of the shape {sums.shape}: wanted are int32, {n} in the last dimension")
+        y = np.empty((*sums.shape[:-1], n // 2 if self.options.gated else n), self.form.dtype)
+        n_x = np.full(sums.size // n, shift_of(self.options.input), np.int8)
+        if n_x.size:
+            self._core.store_sums(n_x.size, sums.ctypes.data, n, TYPES["int32"], y.ctypes.data, y.shape[-1],
+                                  TYPES[y.dtype.name], n_x.ctypes.data, 0)
+        return y
 
     def prepare(self, x: Any, out: Any, stream: Optional[int] = None) -> Callable[[], None]:
         """What computes the product of these arrays on a device each time that it is called, and costs little beside the

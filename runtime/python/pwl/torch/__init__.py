@@ -12,7 +12,7 @@
 Converted models compute each activation, softmax and norm as integers do, bit for bit, within a float model. They can be
 compiled, exported, pickled and trained. map(x, table) and real(x, table) are the operators torch.ops.pwl.map and
 torch.ops.pwl.real. QLinear is a linear layer with quantised weights, and a table as its activation. Rows is a softmax or a
-norm by a row operator. quantize() makes a whole model a network of integers.
+norm by a row operator. column_parallel() and RowParallel are QLinear shared by ranks of torch.distributed. quantize() makes a whole model a network of integers.
 """
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ from .functions import Function
 from .linear import QLinear
 from .network import quantize
 from .ops import map_codes, map_real
+from .parallel import RowParallel, column_parallel
 from .report import Loss, Report, Stay, Use, report
 from .row_functions import RowFunction
 from .row_module import ObservedRows, Rows
 
-__all__ = ["Activation", "Function", "Loss", "Observed", "ObservedRows", "QLinear", "Report", "RowFunction", "Rows", "Stay", "Use",
-           "convert", "map", "prepare", "quantize", "real", "report"]
+__all__ = ["Activation", "Function", "Loss", "Observed", "ObservedRows", "QLinear", "Report", "RowFunction", "RowParallel",
+           "Rows", "Stay", "Use", "column_parallel", "convert", "map", "prepare", "quantize", "real", "report"]
 
 
 def map(x: _torch.Tensor, table: Table) -> _torch.Tensor:

@@ -210,6 +210,28 @@ def _multiply(x: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed,
     return y if y.dtype == dtype else y.to(dtype)
 
 
+def store_sums(sums: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed, activations: int,
+               table: Optional[str], codes: bool, options: str) -> Tensor:
+    """What Product.store_sums() makes of the sums of a product of integers, on their device; or their real numbers."""
+    form, n = _form(packed.format, table, codes, options), packed.n
+    of_x, device = options_of(options).input, sums.device.index
+    assert of_x is not None
+    shape = (*sums.shape[:-1], n // 2 if options_of(options).gated else n)
+    y = torch.empty(shape, dtype=_stored(sums, form), device=sums.device)
+    if not y.numel():
+        return y
+    n_x = torch.full((sums.numel() // n,), shift_of(of_x), dtype=torch.int8, device=sums.device)
+    arrays = (sums.numel() // n, sums.data_ptr(), n, qgemm.TYPES["int32"], y.data_ptr(), shape[-1],
+              qgemm.TYPES[str(y.dtype)[6:]], n_x.data_ptr())
+    key = _address(bias), packed, activations, table, options
+    if device is None:
+        _core_of(weight.data_ptr(), *key, None, None).store_sums(*arrays, 0)
+    else:
+        with on_device(device):
+            _prepared(weight.data_ptr(), *key, device).core.store_sums(*arrays, current_stream(device))
+    return y if codes else _reals(y, weight, packed, form, options)
+
+
 def _reals(y: Tensor, weight: Tensor, packed: Packed, form: Form, options: str) -> Tensor:
     """The real numbers of what INT8 has stored, in float32."""
     if form.of is not None:
