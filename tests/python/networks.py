@@ -6,9 +6,10 @@ import functools
 from harness import np
 
 import pwl
-from pwl.network import Edge, Network, Node
+from pwl.network import Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, quantise
 from pwl.network.arithmetic import largest_offset, multipliers
 from pwl.network.kinds import Product, sizes_of
+from pwl.network.recurrent import RecurrentLayer, last_states
 
 SIZES = {"batch": 3, "length": 11}
 S8, U8, S16 = pwl.Type(8, True, 2.0 ** -4), pwl.Type(8, False, 2.0 ** -8), pwl.Type(16, True, 2.0 ** -9)
@@ -316,6 +317,23 @@ def gru(seed=0, inputs=5, hidden=8, longest=9, reverse=0):
     h = body.multiply([z, h, z, n], unit, h.shape)
     y = maker.loop([all], body.network([h, h], is_body=True), 1, reverse)
     return maker.network([y, maker.slice(maker.transpose(y, (1, 0, 2)), 2, 0, 3, 2, True)])
+
+
+def lstm(seed=0, inputs=4, hidden=6, longest=7):
+    """Two layers of an LSTM, the second in both directions, with the last states h and c of all three: made of real weights."""
+    rng = np.random.default_rng(seed)
+    layers, ops, shape, edge = [], [], ("batch", "length", inputs), "x"
+    for k, reverse in enumerate((False, False, True)):
+        weights = rng.normal(0, 0.5, (4 * hidden, shape[2])), rng.normal(0, 0.5, (4 * hidden, hidden))
+        layers.append(RecurrentLayer("lstm", f"layer{k}", 1, reverse, f"layer{k}", edge, shape, weights, rng.normal(0, 0.3, (2, 4 * hidden))))
+        ops += layers[-1].ops()
+        shape, edge = (*shape[:2], hidden), "layer0"
+    both = Op("concat", ("layer1", "layer2"), "y", (*shape[:2], 2 * hidden), "y", {"axis": 2})
+    ops += [both, *last_states(layers, "h"), *last_states(layers, "c", cells=True)]
+    network = FloatNetwork([Input("x", ("batch", "length", inputs), "real")], ["y", "h", "c"], ops)
+    ranges = Ranges(network)
+    ranges.observe(rng.normal(0, 1, (2, longest, inputs)))
+    return quantise(network, ranges, Widths(segments=(8, 8)))
 
 
 def inputs_of(network, rng, sizes=None):

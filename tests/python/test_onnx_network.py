@@ -36,8 +36,8 @@ FEW = dataclasses.replace(Widths.all(16), segments=(16, 16))  # tables that are 
 def graph(text, inputs="float[N, 3, 12, 12] x", opset=21, output="y", **constants):
     """A model from the text of its nodes."""
     model = parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}]> g ({inputs}) => (float[] {output}) {{{text}}}')
-    del model.graph.output[0].type.tensor_type.shape.dim[:]
-    model.graph.output[0].type.tensor_type.ClearField("shape")
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
     for name, value in constants.items():
         value = np.asarray(value)
         array = value if value.dtype.kind in "iub" else value.astype(np.float32)
@@ -208,6 +208,24 @@ def _():
             for text in texts if count == 2 else texts[1:2]:
                 network = near(graph(text, "float[T, 3, 4] x", **constants), batches, 0.02, sizes=sizes)
                 assert kinds(network).count("loop") == count
+
+
+@test("GRU and LSTM give their last states too, with and without the states of all places, by libpwl and numpy")
+def _():
+    for kind, gates, name in (("GRU", 3, ""), ("LSTM", 4, ""), ("LSTM", 4, ", c")):
+        flags = 'hidden_size=6, direction="bidirectional"' + (", linear_before_reset=1" if kind == "GRU" else "")
+        constants = dict(w=drawn(2, gates * 6, 4, scale=0.5), r=drawn(2, gates * 6, 6, scale=0.5), b=drawn(2, gates * 12, scale=0.5))
+        for outputs in ("y, h" + name, ", h" + name, *([", , c"] if name else [])):
+            asked = [one for one in outputs.split(", ") if one]
+            model = graph(f"{outputs} = {kind}<{flags}>(x, w, r, b)", "float[T, 3, 4] x", output=", float[] ".join(asked), **constants)
+            x = drawn(7, 3, 4)
+            made = pwl.onnx.quantize(model, [x], FEW, sizes={"x": ("time", 3, 4)})
+            codes, session = made.nearest("x", x), onnxruntime.InferenceSession(model.SerializeToString())
+            given, wanted = (found if isinstance(found, tuple) else (found,) for found in (made(codes), made(codes, by="numpy")))
+            for edge, found, other, exact in zip(made.outputs, given, wanted, session.run(asked, {"x": x})):
+                equal(found, other, f"{kind}, {edge}")
+                assert np.abs(made.edges[edge].type.dequantize(found) - exact).max() < 0.02 * np.abs(exact).max(), (kind, edge)
+            assert len(given) == len(asked)
 
 
 @test("what moves numbers: parts, splits, joins, axes")

@@ -161,6 +161,36 @@ def _():
         near(Last(kind, num_layers=2), [torch.randn(10, 4, 8)], 0.02, sizes={"x": ("time", "batch", 8)})
 
 
+@test("GRU and LSTM give their last states too, of each layer and direction, by libpwl and numpy")
+def _():
+    class States(nn.Module):
+        def __init__(self, kind, cells_alone=False, **flags):
+            super().__init__()
+            self.layer, self.cells_alone = kind(8, 6, **flags), cells_alone
+
+        def forward(self, x):
+            found = self.layer(x)
+            return found[1][1] if self.cells_alone else found
+
+    sizes = {"x": ("batch", "time", 8)}
+    batches = [torch.randn(4, 10, 8), torch.randn(2, 6, 8)]
+    for kind in (nn.GRU, nn.LSTM):
+        for flags in ({}, {"num_layers": 2, "bidirectional": True}):
+            model = States(kind, batch_first=True, **flags).eval()
+            made = pwl.torch.quantize(model, batches, FEW, sizes=sizes)
+            for x in batches:
+                codes = made.nearest("x", x.numpy())
+                wanted = made(codes, by="numpy")
+                with torch.no_grad():
+                    exact = torch.utils._pytree.tree_leaves(model(x))
+                assert len(wanted) == len(exact) == (2 if kind is nn.GRU else 3)
+                for name, found, other, real in zip(made.outputs, made(codes), wanted, exact):
+                    equal(found, other, f"{kind.__name__}, {name}")
+                    assert np.abs(made.edges[name].type.dequantize(found) - real.numpy()).max() < 0.02 * real.abs().max(), name
+    near(States(nn.LSTM, cells_alone=True, batch_first=True), batches, 0.02, sizes=sizes)
+    refused("projected", lambda: pwl.torch.quantize(States(nn.LSTM, proj_size=3, batch_first=True).eval(), batches, sizes=sizes))
+
+
 @test("convolutions: batch norm folded, groups, pools, one dimension")
 def _():
     two = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1, stride=2), nn.BatchNorm2d(8), nn.Hardswish(), nn.Conv2d(8, 8, 3, padding=1, groups=8),

@@ -271,7 +271,7 @@ class Reader:
         place = self.rows.own_norm(k) if node.op_type in NORMS else self.rows.behind(k) if node.op_type == "ReduceMean" else None
         if place is not None:
             self.skipped.update(place.nodes)
-            self._keep(place.output, self._norm(node, place))
+            self.keep(place.output, self._norm(node, place))
             return
         result: Optional[Result] = self._elementwise(node)
         if result is None and node.op_type in SAME and self.attributes(node).get("to", onnx.TensorProto.FLOAT) in FLOATS:
@@ -281,9 +281,10 @@ class Reader:
             if handler is None:
                 raise self.refuse(node, "an operation that networks do not have yet")
             result = handler(self, node)
-        self._keep(next(name for name in node.output if name), result)
+        self.keep(next(name for name in node.output if name), result)
 
-    def _keep(self, output: str, result: Result) -> None:
+    def keep(self, output: str, result: Result) -> None:
+        """Says what a tensor is."""
         self.results[output] = result
         self.shapes.setdefault(output, self.shapes[result.base if isinstance(result, Pending) else result])
         self._tell(output, self.shapes[output])

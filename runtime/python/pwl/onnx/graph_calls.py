@@ -13,7 +13,7 @@ from ..codes import Array
 from ..network.floats import FloatNetwork
 from ..network.kinds import Shape, Size, product_of_sizes
 from ..network.masks import MASKED, Mask
-from ..network.recurrent import GATES, RecurrentLayer
+from ..network.recurrent import GATES, RecurrentLayer, last_states
 from .graph import Handler, Pending, Reader, Result, broadcast
 from .graph_moves import MOVES
 
@@ -315,7 +315,23 @@ def l2_norm(reader: Reader, node: onnx.NodeProto) -> str:
 # ---- Recurrent layers ----
 
 def recurrent(reader: Reader, node: onnx.NodeProto) -> str:
-    """GRU and LSTM, of one layer in one direction or both."""
+    """GRU and LSTM, of one layer in one direction or both: the states of all places, and the last ones."""
+    layers = _layers(reader, node)
+    for layer in layers:
+        for op in layer.ops():
+            reader.append(op)
+    results = [_all_states(reader, node, layers)]
+    for cells in [False, True][:len(node.output) - 1]:
+        for op in last_states(layers, f"{layers[0].output}/{'cell_' if cells else ''}states", cells):
+            reader.append(op)
+        results.append(reader.ops[-1].output)
+    named = {name: result for name, result in zip(node.output, results) if name}
+    for name, result in named.items():
+        reader.keep(name, result)
+    return next(iter(named.values()))
+
+
+def _layers(reader: Reader, node: onnx.NodeProto) -> list[RecurrentLayer]:
     given, kind = reader.attributes(node), node.op_type.lower()
     inputs = [*node.input, *[""] * (8 - len(node.input))]
     direction = given.get("direction", b"forward").decode()
@@ -328,41 +344,28 @@ def recurrent(reader: Reader, node: onnx.NodeProto) -> str:
     for name in inputs[5:7]:
         if name and (not reader.is_constant(name) or reader.evaluate(name, reader.longest, {}).any()):
             raise reader.refuse(node, "a first state that is not 0")
-    if len(node.output) > 2 and node.output[2] and any(node.output[2] in one.input for one in reader.graph.node):
-        raise reader.refuse(node, "the last cell states of an LSTM")
-    x, width = reader.edge(node, inputs[0]), int(given["hidden_size"])
-    shape, own, edges = reader.shapes[x], [reader.reals(node, k) for k in (1, 2)], []
-    count, gates = len(own[0]), len(GATES[kind])
-    biases = reader.reals(node, 3) if inputs[3] else np.zeros((count, 2 * gates * width))
+    x, width, gates = reader.edge(node, inputs[0]), int(given["hidden_size"]), len(GATES[kind])
+    outer, inner = reader.reals(node, 1), reader.reals(node, 2)
+    biases = reader.reals(node, 3) if inputs[3] else np.zeros((len(outer), 2 * gates * width))
     order = [ONNX_GATES[node.op_type].index(gate) for gate in GATES[kind]]
+
+    def ordered(part: Array) -> Array:
+        return part.reshape(gates, width, *part.shape[1:])[order].reshape(part.shape)
+
     first = next(name for name in node.output if name)
-    for k in range(count):
-        def ordered(part: Array) -> Array:
-            return part.reshape(gates, width, *part.shape[1:])[order].reshape(part.shape)
-
-        reverse = direction == "reverse" or k == 1
-        layer = RecurrentLayer(kind, f"{first}/{k}", 0, reverse, reader.where(node))
-        bias = [ordered(part) for part in np.split(biases[k], 2)]
-        for op in layer.of(x, shape, ordered(own[0][k]), ordered(own[1][k]), bias):
-            reader.append(op)
-        edges.append((f"{first}/{k}", reverse))
-    if len(node.output) > 1 and node.output[1]:
-        reader.results[node.output[1]] = _last_states(reader, node, edges, (shape[1], width))
-    parts = [reader.add(node, "reshape", [edge], f"{edge}/direction", (shape[0], 1, shape[1], width)) for edge, _ in edges]
-    if count == 1:
-        return parts[0]
-    return reader.add(node, "concat", parts, f"{first}/both", (shape[0], 2, shape[1], width), fields={"axis": 1})
+    return [RecurrentLayer(kind, f"{first}/{k}", 0, direction == "reverse" or k == 1, reader.where(node), x, reader.shapes[x],
+                           (ordered(outer[k]), ordered(inner[k])), [ordered(part) for part in np.split(biases[k], 2)])
+            for k in range(len(outer))]
 
 
-def _last_states(reader: Reader, node: onnx.NodeProto, edges: Sequence[tuple[str, bool]], shape: Shape) -> str:
-    parts = []
-    for edge, reverse in edges:
-        last = reader.add(node, "slice", [edge], f"{edge}/last", shape, fields={
-            "axis": 0, "start": 0 if reverse else -1, "stop": 1 if reverse else 1 << 40, "step": 1, "keep": 0})
-        parts.append(reader.add(node, "reshape", [last], f"{edge}/state", (1, *shape)))
+def _all_states(reader: Reader, node: onnx.NodeProto, layers: Sequence[RecurrentLayer]) -> str:
+    """As [places, directions, batch, width]."""
+    length, batch = layers[0].shape[:2]
+    parts = [reader.add(node, "reshape", [layer.output], f"{layer.output}/direction", (length, 1, batch, layer.width))
+             for layer in layers]
     if len(parts) == 1:
         return parts[0]
-    return reader.add(node, "concat", parts, f"{edges[0][0]}/states", (2, *shape), fields={"axis": 0})
+    return reader.add(node, "concat", parts, f"{layers[0].output}/both", (length, 2, batch, layers[0].width), fields={"axis": 1})
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -20,6 +20,7 @@ from ..network.attention import simplified
 from ..network.floats import FloatNetwork, Input, Op, without_scales
 from ..network.kinds import Shape
 from ..network.masks import Case, Mask, drawn, recognised
+from ..network.recurrent import RecurrentLayer
 from . import functions
 
 __all__ = ["RESHAPES", "SAME", "SPLITS", "Handler", "Pending", "Reader", "Result"]
@@ -59,7 +60,7 @@ class Pending:
     eps: float = 0.0
     inverted: bool = False  # whether a place takes no part where the mask is True
     node: Optional[fx.Node] = None
-    finals: tuple[tuple[str, int], ...] = ()  # of a recurrent layer: each loop's output, and whether it runs backwards
+    layers: tuple[RecurrentLayer, ...] = ()  # of a recurrent result, one direction after the other
 
 
 Result = Union[str, Pending]

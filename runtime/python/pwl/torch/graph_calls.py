@@ -17,7 +17,7 @@ from ..network.kinds import Size, repeated_axis
 from ..network.masks import MASKED, Mask
 from .attention import CALLS as ATTENTION
 from .graph import RESHAPES, SAME, SPLITS, Handler, Pending, Reader, Result
-from .graph_recurrent import last_states, recurrent
+from .graph_recurrent import last, recurrent
 
 __all__ = ["read"]
 
@@ -245,9 +245,7 @@ def split(reader: Reader, node: fx.Node, args: list[Any]) -> str:
     parts, k = args[0], args[1]
     whole = reader.results.get(parts)
     if isinstance(whole, Pending) and whole.kind == "recurrent":
-        if k > 1:
-            raise reader.refuse(node, "the last cell states of an lstm")
-        return whole.base if k == 0 else last_states(reader, node, whole)
+        return whole.base if k == 0 else last(reader, node, whole, cells=k == 2)
     x, sizes = parts.args[0], parts.args[1] if len(parts.args) > 1 else None
     axis = (parts.args[2] if len(parts.args) > 2 else parts.kwargs.get("dim", 0)) % x.meta["val"].dim()
     lengths = [value.shape[axis] for value in parts.meta["val"]]
