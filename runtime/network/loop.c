@@ -153,6 +153,7 @@ void pwl_network_run_loop(const pwl_network_step *step)
     call.memory = step->scratch;
     call.bytes = 0; /* which nothing asks any more */
     call.way = &step->way;
+    pwl_network_lay_out(body, &call);
     for (place = 0; place < places; place++) {
         run_place(step, &call, parts, loop->reverse ? places - 1 - place : place);
         for (k = 1; k < body->outputs; k++) { /* what was made is what is read next */

@@ -36,15 +36,17 @@ pwl_status pwl_network_check_gather(const pwl_network_step *step)
 void pwl_network_run_constant(const pwl_network_step *step)
 {
     const pwl_network_constant *const constant = step->node->of;
-    const pwl_network_shape *const y = &step->y_shape, *const whole = &step->y_longest;
+    const pwl_network_shape *const y = &step->y_shape;
     const size_t length = y->axes ? y->at[y->axes - 1] : 1, all = pwl_network_all(y);
+    pwl_network_shape whole;
     size_t place[PWL_NETWORK_AXES], y_at, k, axis;
+    pwl_network_shape_at(step->out, step->network->longest, &whole);
     for (k = 0; k < PWL_NETWORK_AXES; k++)
         place[k] = 0;
     for (y_at = 0; y_at < all; y_at += length) {
         size_t at = 0;
         for (axis = 0; axis < y->axes; axis++)
-            at = at * whole->at[axis] + place[axis];
+            at = at * whole.at[axis] + place[axis];
         for (k = 0; k < length; k++)
             pwl_set_element_of((pwl_type)step->out->type, step->y, y_at + k, constant->codes[at + k]);
         for (axis = y->axes ? y->axes - 1 : 0; axis-- > 0;) {
@@ -57,7 +59,9 @@ void pwl_network_run_constant(const pwl_network_step *step)
 
 int pwl_network_fits_constant(const pwl_network_step *step)
 {
-    return ((const pwl_network_constant *)step->node->of)->count == pwl_network_all(&step->y_longest);
+    pwl_network_shape whole;
+    pwl_network_shape_at(step->out, step->network->longest, &whole);
+    return ((const pwl_network_constant *)step->node->of)->count == pwl_network_all(&whole);
 }
 
 pwl_status pwl_network_check_constant(const pwl_network_step *step)
@@ -130,12 +134,15 @@ void pwl_network_run_slice(const pwl_network_step *step)
     const pwl_network_shape *const x = &step->x_shape[0];
     const size_t places = x->at[slice->axis], inner = pwl_network_places(x, slice->axis + (size_t)1, x->axes);
     const size_t outer = pwl_network_places(x, 0, slice->axis), start = pwl_network_place_of(slice->start, places);
-    const size_t count = slice->keep ? step->y_shape.at[slice->axis] : 1;
+    const size_t count = slice->keep ? step->y_shape.at[slice->axis] : 1, bytes = pwl_network_bytes_of(step->out);
+    const int is_one = slice->step == 1 || inner == 1; /* copy for all places */
+    const size_t each = is_one ? count * inner : inner, parts = is_one ? 1 : count;
+    const size_t apart = inner == 1 ? slice->step : 1;
     size_t i, k, at = 0;
     for (i = 0; i < outer; i++)
-        for (k = 0; k < count; k++, at += inner)
-            pwl_network_copy(step->y, at, step->x[0], (i * places + start + k * slice->step) * inner, 1, inner,
-                             pwl_network_bytes_of(step->out));
+        for (k = 0; k < parts; k++, at += each)
+            pwl_network_copy(step->y, at, step->x[0], (i * places + start + k * slice->step) * inner, apart, each,
+                             bytes);
 }
 
 int pwl_network_fits_slice(const pwl_network_step *step)

@@ -185,12 +185,16 @@ static void copy_outputs(const pwl_network *network, const pwl_network_call *cal
     }
 }
 
+void pwl_network_lay_out(const pwl_network *network, const pwl_network_call *call)
+{
+    lay_out(network, call->sizes, call->memory);
+}
+
 void pwl_network_run_nodes(const pwl_network *network, const pwl_network_call *call)
 {
     pwl_network_step step;
     size_t at;
     int k;
-    lay_out(network, call->sizes, call->memory);
     step.scratch = call->memory ? (char *)call->memory + scratch_begins(network) : NULL;
     step.way.levels = call->way ? call->way->levels : PWL_LEVELS_ALL;
     step.way.sum = call->way && call->way->sum ? call->way->sum : pwl_sum_way_of(step.way.levels)->sum;
@@ -215,7 +219,9 @@ pwl_status pwl_network_run(const pwl_network *network, const pwl_network_call *c
     if (!network || !call)
         return PWL_ERR_NULL;
     status = check_call(network, call);
-    if (status == PWL_OK)
+    if (status == PWL_OK) {
+        pwl_network_lay_out(network, call);
         pwl_network_run_nodes(network, call);
+    }
     return status;
 }

@@ -15,7 +15,6 @@ void pwl_network_step_at(const pwl_network *network, const pwl_network_node *nod
     }
     step->out = &network->edges[node->output];
     pwl_network_shape_at(step->out, sizes, &step->y_shape);
-    pwl_network_shape_at(step->out, network->longest, &step->y_longest);
 }
 
 size_t pwl_network_all(const pwl_network_shape *shape)

@@ -14,7 +14,7 @@ typedef struct pwl_network_step {
     const uint32_t *sizes;
     const pwl_network_node *node;
     const pwl_network_edge *in[PWL_NETWORK_READS], *out;
-    pwl_network_shape x_shape[PWL_NETWORK_READS], y_shape, y_longest;
+    pwl_network_shape x_shape[PWL_NETWORK_READS], y_shape;
     const void *x[PWL_NETWORK_READS]; /* of a run alone, as is all below */
     void *y;
     void *scratch; /* of as many bytes as the kind wants */
@@ -64,7 +64,9 @@ static inline uint64_t pwl_network_aligned(uint64_t bytes)
 /* Whether the shapes of all nodes fit at these sizes. */
 int pwl_network_fits(const pwl_network *network, const uint32_t *sizes);
 
-/* A run whose call has been checked. */
+/* Writes where each place begins into the memory of a call that has been checked: once for any number of runs of nodes
+ * at its sizes. */
+void pwl_network_lay_out(const pwl_network *network, const pwl_network_call *call);
 void pwl_network_run_nodes(const pwl_network *network, const pwl_network_call *call);
 
 /* moves.c */

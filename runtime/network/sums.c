@@ -6,14 +6,17 @@
  *        k ->   PIECE
  *   a  | . . . . . . |  rows, of which each piece is widened once for all columns
  *   b  | . . . . . . |  columns, one piece at a time
+ *
+ * Weights of 8 bits are read as they lie, TOGETHER columns at once, where few rows would share what is widened.
  */
 #include "step.h"
 #include "sum_codes.h"
 
+enum { TOGETHER = 4 };
 #if UINTPTR_MAX > UINT32_MAX
-enum { PIECE = 256 };
+enum { PIECE = 256, FEW_ROWS = 1 };
 #else
-enum { PIECE = 32 }; /* little of a small stack */
+enum { PIECE = 32, FEW_ROWS = PWL_NETWORK_ROWS }; /* little of a small stack, and no vectors to widen by */
 #endif
 
 /* Whether codes of a type less a zero point are int16_t; and how large they are. */
@@ -104,6 +107,49 @@ static void sum_short(const pwl_network_sums *of)
     }
 }
 
+/* to[j] += products of a piece of a row and of a column, `stride` bytes apart: 32 bits hold them, at most 2^22 each. */
+static void add_columns(const int16_t *a, const int8_t *b, size_t stride, size_t count, int64_t to[TOGETHER])
+{
+    const int8_t *const b1 = b + stride, *const b2 = b1 + stride, *const b3 = b2 + stride;
+    int32_t sums[TOGETHER] = {0, 0, 0, 0};
+    size_t k;
+    for (k = 0; k < count; k++) {
+        sums[0] += a[k] * b[k];
+        sums[1] += a[k] * b1[k];
+        sums[2] += a[k] * b2[k];
+        sums[3] += a[k] * b3[k];
+    }
+    for (k = 0; k < TOGETHER; k++)
+        to[k] += sums[k];
+}
+
+static void add_column(const int16_t *a, const int8_t *b, size_t count, int64_t *to)
+{
+    int32_t sum = 0;
+    size_t k;
+    for (k = 0; k < count; k++)
+        sum += a[k] * b[k];
+    *to += sum;
+}
+
+static void sum_bytes(const pwl_network_sums *of)
+{
+    int16_t a[PIECE];
+    size_t at, i, j, count;
+    for (i = 0; i < of->rows; i++) {
+        int64_t *const sums = of->sums + i * of->columns;
+        for (at = 0; at < of->length; at += count) {
+            const int8_t *const b = (const int8_t *)of->b + at;
+            count = of->length - at < PIECE ? of->length - at : PIECE;
+            pwl_sum_widen(of->a_type, of->a, i * of->a_stride + at, 1, count, (int)of->a_zero, a);
+            for (j = 0; j + TOGETHER <= of->columns; j += TOGETHER)
+                add_columns(a, b + j * of->b_stride, of->b_stride, count, sums + j);
+            for (; j < of->columns; j++)
+                add_column(a, b + j * of->b_stride, count, sums + j);
+        }
+    }
+}
+
 static void sum_any(const pwl_network_sums *of)
 {
     int64_t a[PWL_NETWORK_PIECE], b[PWL_NETWORK_PIECE];
@@ -129,10 +175,12 @@ void pwl_network_sum(const pwl_network_sums *of)
     size_t k;
     for (k = 0; k < of->rows * of->columns; k++)
         of->sums[k] = 0;
-    if (is_short(of->a_type, of->a_zero) && is_short(of->b_type, of->b_zero))
-        sum_short(of);
-    else
+    if (!is_short(of->a_type, of->a_zero) || !is_short(of->b_type, of->b_zero))
         sum_any(of);
+    else if (of->b_type == PWL_S8 && !of->b_zero && of->b_step == 1 && of->rows <= FEW_ROWS)
+        sum_bytes(of);
+    else
+        sum_short(of);
 }
 
 void pwl_network_round(const pwl_network_edge *edge, void *array, size_t at, const int64_t *sums, size_t count,
