@@ -36,7 +36,27 @@ def q4_1(x):
     return np.concatenate([scale[:, None].view(np.uint8), least[:, None].view(np.uint8), codes[:, :16] | codes[:, 16:] << 4], 1).tobytes()
 
 
-TYPES = {"f32": (0, lambda x: x.astype(np.float32).tobytes()), "f16": (1, lambda x: x.astype(np.float16).tobytes()),
+def drawn_blocks(elements, size, halves):
+    """Makes blocks of drawn bytes for as many numbers as there are, whatever they are, with small scales where halves are."""
+    def make(x):
+        rng = np.random.default_rng(x.size)
+        blocks = rng.integers(0, 256, (x.size // elements, size), dtype=np.uint8)
+        for at in halves:
+            blocks[:, at:at + 2] = rng.normal(0, 1e-4, len(blocks)).astype(np.float16)[:, None].view(np.uint8)
+        return blocks.tobytes()
+    return make
+
+
+def mxfp4(x):
+    """Blocks of 32 drawn codes, of a power of two that makes them small."""
+    blocks = np.random.default_rng(x.size).integers(0, 256, (x.size // 32, 17), dtype=np.uint8)
+    blocks[:, 0] = 122
+    return blocks.tobytes()
+
+
+TYPES = {"q4_0": (2, drawn_blocks(32, 18, [0])), "mxfp4": (39, mxfp4), "q4_k": (12, drawn_blocks(256, 144, [0, 2])),
+         "q5_k": (13, drawn_blocks(256, 176, [0, 2])), "q6_k": (14, drawn_blocks(256, 210, [208])),
+         "f32": (0, lambda x: x.astype(np.float32).tobytes()), "f16": (1, lambda x: x.astype(np.float16).tobytes()),
          "bf16": (30, lambda x: (x.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16).tobytes()), "q8_0": (8, q8_0), "q4_1": (3, q4_1)}
 
 

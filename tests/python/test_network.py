@@ -688,6 +688,27 @@ def _():
     return f"{loss:.4f}, a block {found:.4f}"
 
 
+@test("a decoder of a file whose tensors have blocks of each type is that of their numbers")
+def _():
+    own = np.random.default_rng(9)
+    with tempfile.TemporaryDirectory() as folder:
+        path, plain = pathlib.Path(folder) / "model.gguf", pathlib.Path(folder) / "plain.gguf"
+        types, shape = ["q4_0", "q4_1", "q8_0", "mxfp4", "q4_k", "q5_k", "q6_k"], dict(blocks=1, width=256, heads=4, kept=2)
+        tensors = gguf_models.tensors_of(own, inner=256, words=20, **shape)
+        weights = [name for name, (_, x) in tensors.items() if x.ndim == 2]
+        for k, name in enumerate(weights):
+            tensors[name] = types[k % len(types)], tensors[name][1]
+        gguf_models.write(path, gguf_models.values_of(**shape), tensors)
+        found = pwl.gguf.Numbers(path)
+        assert len(weights) >= len(types) and all(0 < np.abs(found[name]).max() < 10 for name in weights)
+        gguf_models.write(plain, gguf_models.values_of(**shape), {name: ("f32", found[name]) for name in tensors})
+        tokens = own.integers(0, 20, (2, 5))
+        wanted, y = (llama.real_network(one, longest=5)(tokens)[0] for one in (plain, path))
+        equal(y, wanted, "scores")
+        made = llama.quantize(path, [tokens], longest=5)
+        equal(made(tokens.astype(np.int32)), made(tokens.astype(np.int32), by="numpy"), "codes")
+
+
 @test("first tokens far beyond the others: their keys and values are kept in real numbers, and no range counts the rest of them")
 def _():
     own, losses = np.random.default_rng(9), []

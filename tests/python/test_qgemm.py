@@ -100,6 +100,8 @@ def _():
         run("gguf", "extract", model, name, "--raw", "-o", here / "raw")
         assert tensor.data.tobytes() == (here / "raw").read_bytes() and tensor.shape == (N, K)
         assert not tensor.data.flags.writeable and repr(tensor) == f"<pwl.gguf.Tensor {name}, {name}, {N} x {K}>"
+        run("gguf", "extract", model, name, "-o", here / "values.npy")
+        equal(gguf.numbers(model, name), np.load(here / "values.npy"), f"numbers of {name}")
 
 
 @test("files that are damaged are refused, and say where")
@@ -126,6 +128,7 @@ def _():
     refused("reaches beyond the end of the file", file(gguf_file({"f32": (0, content)}, dimensions=lambda name: (K, 1 << 40))))
     refused("no multiple of 32 elements", file(gguf_file({"f32": (2, content)}, dimensions=lambda name: (48, 2))))
     refused("is of type Q2_K", file(gguf_file({"f32": (10, content)})))
+    refused("no multiple of 32 elements", file(gguf_file({"f32": (2, content)}, dimensions=lambda name: ())))
     refused("no multiple of 256 elements", file(gguf_file({"f32": (12, content)}, dimensions=lambda name: (288, 8))))
     refused("no tensor 'f32'", file(gguf_file({"g32": (0, content)})))
     refused("not a multiple of general.alignment", file(gguf_file({"f32": (0, content)}).replace(
@@ -316,6 +319,7 @@ def _():
         run("gguf", "extract", path, name, "-o", here / "values.npy")
         equal(weights.dequantise(), values.reshape(N, SUPER_K), name)
         equal(np.load(here / "values.npy"), values.reshape(N, SUPER_K), "extracted")
+        equal(gguf.numbers(path, name), values.reshape(N, SUPER_K), "numbers")
         product = qgemm.Product(weights, bias, activations=8)
         y = product(few)
         equal(y, super_definition(name, blocks, few) + bias, name)

