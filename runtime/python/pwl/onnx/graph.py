@@ -19,10 +19,10 @@ from onnx.reference import ReferenceEvaluator
 from ..codes import Array
 from ..errors import Error
 from ..functions import Values
-from ..network.attention import simplified
-from ..network.floats import MOVES, SCALED, FloatNetwork, Function, Input, Op, without_scales
+from ..network.floats import MOVES, SCALED, FloatNetwork, Function, Op
 from ..network.kinds import Shape, Size, product_of_sizes, sizes_of
 from ..network.masks import Mask, drawn, recognised
+from ..network.reading import Operations
 from .expressions import OPERATORS, POINTS, name_of
 from .row_places import NORMS, RowPlace, Rows
 
@@ -66,7 +66,7 @@ def broadcast(*shapes: Shape) -> Optional[Shape]:
     return tuple(found)
 
 
-class Reader:
+class Reader(Operations):
     """Reads one model, whose inputs have `sizes` as their axes."""
 
     def __init__(self, model: onnx.ModelProto, sizes: Mapping[str, Shape], longest: Mapping[str, int],
@@ -76,13 +76,11 @@ class Reader:
         self.values: dict[str, Array] = {one.name: numpy_helper.to_array(one) for one in self.graph.initializer}
         inputs = [one for one in self.graph.input if one.name not in self.values]
         self.maker = {name: node for node in self.graph.node for name in node.output if name}
-        self.shapes: dict[str, Shape] = {one.name: tuple(sizes[one.name]) for one in inputs}  # of inputs and real results
+        super().__init__({one.name: tuple(sizes[one.name]) for one in inputs})
         self.roles = {one.name: "real" if one.type.tensor_type.elem_type in FLOATS else "" for one in inputs}
         self.depends: dict[str, frozenset[str]] = {name: frozenset({name}) for name in self.shapes}
         self.real = {name for name, role in self.roles.items() if role}
         self.results: dict[str, Result] = {name: name for name in self.real}
-        self.ops: list[Op] = []
-        self.made: dict[str, Op] = {}
         self.constants: dict[str, str] = {}
         # Sizes of two kinds: what differs between the two is a size, not a number.
         self.fewer = {name: max(1, size - 1 - k) for k, (name, size) in enumerate(longest.items())}
@@ -238,12 +236,6 @@ class Reader:
         """Appends an operation, and gives its output."""
         return self.append(Op(kind, tuple(inputs), output, tuple(shape), self.where(node), **rest))
 
-    def append(self, op: Op) -> str:
-        self.ops.append(op)
-        self.made[op.output] = op
-        self.shapes[op.output] = op.shape
-        return op.output
-
     def read(self) -> FloatNetwork:
         for name, shape in list(self.shapes.items()):
             self._tell(name, shape)
@@ -255,9 +247,7 @@ class Reader:
             if value.name not in self.real:
                 raise Error(f"the output {value.name} is no real result")
             outputs.append(self.edge(self.maker[value.name], value.name))
-        used = {name for op in self.ops for name in op.inputs} | set(outputs)
-        inputs = [Input(name, self.shapes[name], role) for name, role in self.roles.items() if name in used]
-        return without_scales(simplified(FloatNetwork(inputs, outputs, self.ops)))
+        return self.network(self.roles, outputs)
 
     def _tell(self, name: str, shape: Shape) -> None:
         """What the search for norms knows of a tensor."""
@@ -369,10 +359,7 @@ class Reader:
         if rank >= 2 and all(part.size in (1, part.shape[axis]) for part in parts) and isinstance(channels, int):
             of = [np.broadcast_to(part.reshape(-1), channels).astype(np.float64) for part in parts]
             if before is not None and before.kind in ("linear", "convolution"):
-                weights = before.arrays["weights"]
-                return self.add(node, before.kind, before.inputs, output, shape, fields=before.fields, arrays={
-                    "weights": weights * of[0].reshape(-1, *[1] * (weights.ndim - 1)),
-                    "bias": before.arrays["bias"] * of[0] + of[1]})
+                return self.scaled(before, of[0], of[1], output, self.where(node))
             if rank in (3, 4) and any(part.size > 1 for part in parts):
                 places = [1] * (rank - 2)
                 return self.add(node, "convolution", [x], output, shape, arrays={

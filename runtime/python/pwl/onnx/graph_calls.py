@@ -164,14 +164,10 @@ def max_pool(reader: Reader, node: onnx.NodeProto) -> str:
 
 
 def average_pool(reader: Reader, node: onnx.NodeProto) -> str:
-    """As a convolution of each channel."""
     x, kernel, stride, padding, places = _window(reader, node)
-    channels = reader.shapes[x][1]
-    if (any(padding) and not reader.attributes(node).get("count_include_pad")) or not isinstance(channels, int):
+    if any(padding) and not reader.attributes(node).get("count_include_pad"):
         raise reader.refuse(node, "an average pool over fewer numbers at the ends (without count_include_pad)")
-    return reader.add(node, "convolution", [x], node.output[0], (*reader.shapes[x][:2], *places), arrays={
-        "weights": np.full((channels, 1, *kernel), 1 / math.prod(kernel)), "bias": np.zeros(channels)},
-        fields={"stride": stride, "padding": padding, "dilation": [1] * len(kernel), "groups": channels})
+    return reader.average(x, kernel, stride, padding, node.output[0], (*reader.shapes[x][:2], *places), reader.where(node))
 
 
 def mean(reader: Reader, node: onnx.NodeProto) -> Result:
@@ -318,13 +314,10 @@ def recurrent(reader: Reader, node: onnx.NodeProto) -> str:
     """GRU and LSTM, of one layer in one direction or both: the states of all places, and the last ones."""
     layers = _layers(reader, node)
     for layer in layers:
-        for op in layer.ops():
-            reader.append(op)
+        reader.append(*layer.ops())
     results = [_all_states(reader, node, layers)]
     for cells in [False, True][:len(node.output) - 1]:
-        for op in last_states(layers, f"{layers[0].output}/{'cell_' if cells else ''}states", cells):
-            reader.append(op)
-        results.append(reader.ops[-1].output)
+        results.append(reader.append(*last_states(layers, f"{layers[0].output}/{'cell_' if cells else ''}states", cells)))
     named = {name: result for name, result in zip(node.output, results) if name}
     for name, result in named.items():
         reader.keep(name, result)
@@ -363,9 +356,7 @@ def _all_states(reader: Reader, node: onnx.NodeProto, layers: Sequence[Recurrent
     length, batch = layers[0].shape[:2]
     parts = [reader.add(node, "reshape", [layer.output], f"{layer.output}/direction", (length, 1, batch, layer.width))
              for layer in layers]
-    if len(parts) == 1:
-        return parts[0]
-    return reader.add(node, "concat", parts, f"{layers[0].output}/both", (length, 2, batch, layers[0].width), fields={"axis": 1})
+    return reader.join(parts, 1, f"{layers[0].output}/both", reader.where(node))
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -152,22 +152,9 @@ def _embedding(reader: Reader, node: onnx.NodeProto, axis: int) -> str:
 
 # ---- Repeated and joined ----
 
-def _joined(reader: Reader, node: onnx.NodeProto, x: str, y: str, axis: int, output: str) -> str:
-    shape = list(reader.shapes[x])
-    size, more = shape[axis], reader.shapes[y][axis]
-    if not (isinstance(size, int) and isinstance(more, int)):
-        raise reader.refuse(node, "a concatenation along a size of the inputs")
-    shape[axis] = size + more
-    return reader.add(node, "concat", [x, y], output, tuple(shape), fields={"axis": axis})
-
-
 def concat(reader: Reader, node: onnx.NodeProto) -> str:
-    """Of any number of results, two at a time."""
     edges = [reader.edge(node, name) for name in node.input]
-    axis, whole = reader.attributes(node)["axis"] % len(reader.shapes[edges[0]]), edges[0]
-    for k, edge in enumerate(edges[1:], 1):
-        whole = _joined(reader, node, whole, edge, axis, node.output[0] if k == len(edges) - 1 else f"{node.output[0]}/{k}")
-    return whole
+    return reader.join(edges, reader.attributes(node)["axis"] % len(reader.shapes[edges[0]]), node.output[0], reader.where(node))
 
 
 def expand(reader: Reader, node: onnx.NodeProto) -> Result:
@@ -196,9 +183,8 @@ def resize(reader: Reader, node: onnx.NodeProto) -> str:
     for axis, factor in enumerate(factors):
         if factor > 1:
             apart = (*shape[:axis + 1], 1, *shape[axis + 1:])
-            single = whole = reader.add(node, "reshape", [x], f"{name}/{axis}/single", apart)
-            for k in range(1, factor):
-                whole = _joined(reader, node, whole, single, axis + 1, f"{name}/{axis}/{k}")
+            single = reader.add(node, "reshape", [x], f"{name}/{axis}/single", apart)
+            whole = reader.join([single] * factor, axis + 1, f"{name}/{axis}/all", reader.where(node))
             shape = (*shape[:axis], product_of_sizes([shape[axis], factor]), *shape[axis + 1:])
             x = reader.add(node, "reshape", [whole], f"{name}/{axis}", shape)
     return x

@@ -16,10 +16,10 @@ from torch import fx, nn
 
 from ..codes import Array
 from ..errors import Error
-from ..network.attention import simplified
-from ..network.floats import FloatNetwork, Input, Op, without_scales
+from ..network.floats import FloatNetwork, Op
 from ..network.kinds import Shape
 from ..network.masks import Case, Mask, drawn, recognised
+from ..network.reading import Operations
 from ..network.recurrent import RecurrentLayer
 from . import functions
 
@@ -66,7 +66,7 @@ class Pending:
 Result = Union[str, Pending]
 
 
-class Reader:
+class Reader(Operations):
     """Reads one exported program."""
 
     def __init__(self, program: Any, sizes: Mapping[str, Sequence[Union[str, int]]], longest: Mapping[str, int],
@@ -81,7 +81,7 @@ class Reader:
         self.real = self._real_nodes()
         self.roles: dict[str, str] = {name: "real" for name in self.user_inputs}
         self.results: dict[fx.Node, Result] = {}
-        self.ops: list[Op] = []
+        super().__init__({name: self.shape(node) for name, node in self.user_inputs.items()})
         self.constants: dict[fx.Node, str] = {}
 
     def _state(self) -> dict[fx.Node, torch.Tensor]:
@@ -231,20 +231,17 @@ class Reader:
                                     "a real number nor a mask that is known")
         if not isinstance(value, fx.Node):
             name = f"{node.name}.number"
-            self.ops.append(Op("constant", (), name, (1,), self.where(node), arrays={"values": np.array([float(value)])}))
-            return name
+            return self.append(Op("constant", (), name, (1,), self.where(node), arrays={"values": np.array([float(value)])}))
         if value not in self.constants:
-            self.constants[value] = f"{value.name}.constant"
             values = self.constant(value)
             shape = tuple(self.shape(value)) or (1,)
-            self.ops.append(Op("constant", (), self.constants[value], shape, self.where(value),
-                               arrays={"values": values.reshape(values.shape or (1,))}))
+            self.constants[value] = self.append(Op("constant", (), f"{value.name}.constant", shape, self.where(value),
+                                                   arrays={"values": values.reshape(values.shape or (1,))}))
         return self.constants[value]
 
     def add(self, node: fx.Node, kind: str, inputs: Sequence[str], **rest: Any) -> str:
-        self.ops.append(Op(kind, tuple(inputs), rest.pop("output", node.name), rest.pop("shape", None) or self.shape(node),
-                           self.where(node), **rest))
-        return self.ops[-1].output
+        return self.append(Op(kind, tuple(inputs), rest.pop("output", node.name), rest.pop("shape", None) or self.shape(node),
+                              self.where(node), **rest))
 
     def read(self) -> FloatNetwork:
         for node in self.nodes:
@@ -259,9 +256,7 @@ class Reader:
             if not isinstance(value, fx.Node) or value not in self.real:
                 raise Error(f"the output {value} is no real result")
             outputs.append(self.edge(value, value))
-        used = {name for op in self.ops for name in op.inputs} | set(outputs)
-        inputs = [Input(name, self.shape(node), self.roles[name]) for name, node in self.user_inputs.items() if name in used]
-        return without_scales(simplified(FloatNetwork(inputs, outputs, self.ops)))
+        return self.network(self.roles, outputs)
 
     def call(self, node: fx.Node) -> Result:
         target = node.target

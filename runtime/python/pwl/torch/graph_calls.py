@@ -93,7 +93,7 @@ def product_of(reader: Reader, node: fx.Node, args: list[Any]) -> Result:
         return Pending("masked", reader.edge(x, node), y)
     if y not in reader.real:
         values = reader.constant(y)
-        before = next((op for op in reader.ops if op.output == one), None)
+        before = reader.made.get(one) if isinstance(one, str) else None
         if before is not None and before.kind == "rmsnorm" and not before.arrays and values.ndim == 1:
             return reader.add(node, "rmsnorm", before.inputs, fields=before.fields, arrays={"gamma": values})
     return reader.add(node, "multiply", [reader.edge(x, node), reader.edge(y, node)])
@@ -304,16 +304,14 @@ def _numbers(value: Any, count: int) -> list[int]:
 def batch_norm(reader: Reader, node: fx.Node, args: list[Any]) -> str:
     """One that follows a convolution or a linear layer, whose weights take its factors."""
     x = reader.edge(args[0], node)
-    before = next((op for op in reader.ops if op.output == x), None)
+    before = reader.made.get(x)
     if before is None or before.kind not in ("convolution", "linear"):
         raise reader.refuse(node, "a batch norm that follows no convolution or linear layer")
     gamma, beta, mean, variance = (None if value is None else reader.constant(value) for value in args[1:5])
     eps = args[7] if node.target is aten.batch_norm.default else args[6]
     assert mean is not None and variance is not None
-    factor = (1 if gamma is None else gamma) / np.sqrt(variance + float(eps))
-    weights = before.arrays["weights"] * factor.reshape(-1, *[1] * (before.arrays["weights"].ndim - 1))
-    bias = (before.arrays["bias"] - mean) * factor + (0 if beta is None else beta)
-    return reader.add(node, before.kind, before.inputs, fields=before.fields, arrays={"weights": weights, "bias": bias})
+    factor = np.asarray((1 if gamma is None else gamma) / np.sqrt(variance + float(eps)))
+    return reader.scaled(before, factor, (0 if beta is None else beta) - mean * factor, node.name, reader.where(node))
 
 
 def max_pool(reader: Reader, node: fx.Node, args: list[Any]) -> str:
@@ -340,26 +338,14 @@ def average_pool(reader: Reader, node: fx.Node, args: list[Any]) -> str:
     kernel = _numbers(args[1], places)
     stride = _numbers(args[2], places) if args[2] else kernel
     padding = _numbers(args[3] if args[3] is not None else 0, places)
-    if args[4] or (args[5] is False and any(padding)) or not isinstance(shape[1], int):
+    if args[4] or (args[5] is False and any(padding)):
         raise reader.refuse(node, "avg_pool with ceil_mode, or without count_include_pad")
-    return reader.add(node, "convolution", [x], arrays={
-        "weights": np.full((shape[1], 1, *kernel), 1 / math.prod(kernel)), "bias": np.zeros(shape[1])},
-        fields={"stride": stride, "padding": padding, "dilation": [1] * places, "groups": shape[1]})
+    return reader.average(x, kernel, stride, padding, node.name, reader.shape(node), reader.where(node))
 
 
 def concat(reader: Reader, node: fx.Node, args: list[Any]) -> str:
-    """Of any number of results, two at a time."""
-    axis = (args[1] or 0) % node.meta["val"].dim()
-    edges, shape = [reader.edge(one, node) for one in args[0]], list(reader.shape(args[0][0]))
-    for k, one in enumerate(args[0][1:], 1):
-        size, more = shape[axis], reader.shape(one)[axis]
-        if not (isinstance(size, int) and isinstance(more, int)):
-            raise reader.refuse(node, "cat along a size of the inputs")
-        shape[axis] = size + more
-        last = k == len(args[0]) - 1
-        edges[0] = reader.add(node, "concat", [edges[0], edges[k]], fields={"axis": axis}, shape=tuple(shape),
-                            output=node.name if last else f"{node.name}.{k}")
-    return edges[0]
+    return reader.join([reader.edge(one, node) for one in args[0]], (args[1] or 0) % node.meta["val"].dim(), node.name,
+                       reader.where(node))
 
 
 HANDLERS: dict[Any, Handler] = {

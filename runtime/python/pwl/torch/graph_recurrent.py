@@ -34,16 +34,15 @@ def recurrent(reader: Reader, node: fx.Node, args: list[Any]) -> Result:
             output = node.name if (layer == layers - 1 and not both) else f"{node.name}.{layer}.{direction}"
             bias = own[2:] if has_bias else [np.zeros(len(own[0]))] * 2
             made.append(RecurrentLayer(kind, output, axis, bool(direction), reader.where(node), edge, shape, (own[0], own[1]), bias))
-            reader.ops.extend(made[-1].ops())
+            reader.append(*made[-1].ops())
         shape = (*shape[:2], made[-1].width * directions)
         edge = made[-1].output
         if both:
-            edge = reader.add(node, "concat", [one.output for one in made[-2:]], fields={"axis": 2}, shape=shape,
-                              output=node.name if layer == layers - 1 else f"{node.name}.{layer}")
+            edge = reader.join([one.output for one in made[-2:]], 2, node.name if layer == layers - 1 else f"{node.name}.{layer}",
+                               reader.where(node))
     return Pending("recurrent", edge, layers=tuple(made))
 
 
 def last(reader: Reader, node: fx.Node, part: Pending, cells: bool) -> str:
     """What gru and lstm give beside their output: the last states of each layer and direction."""
-    reader.ops.extend(last_states(part.layers, node.name, cells))
-    return reader.ops[-1].output
+    return reader.append(*last_states(part.layers, node.name, cells))
