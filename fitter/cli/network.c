@@ -149,9 +149,10 @@ static int take_shape(struct evaluation *of, uint16_t edge, const struct npy *np
     bool fits = npy->dimensions == packed->axes;
     for (int axis = 0; fits && axis < packed->axes; axis++) {
         const int size = packed->shape[axis].sizes[0] - 1;
-        if (size >= 0 && of->sizes[size] == 0 && npy->shape[axis] >= 1 && npy->shape[axis] <= of->network.longest[size])
+        fits = npy->shape[axis] >= 1;
+        if (fits && size >= 0 && of->sizes[size] == 0 && npy->shape[axis] <= of->network.longest[size])
             of->sizes[size] = (uint32_t)npy->shape[axis];
-        fits = npy->shape[axis] == (size >= 0 ? of->sizes[size] : packed->shape[axis].times);
+        fits = fits && npy->shape[axis] == (size >= 0 ? of->sizes[size] : packed->shape[axis].times);
     }
     if (!fits) {
         npy_shape_text(npy, found);

@@ -81,6 +81,11 @@ static int read_place(const struct fields *entry, const struct arrays *arrays, s
     return EXIT_DONE;
 }
 
+bool arrays_have(const struct arrays *arrays, const char *name)
+{
+    return json_object_get(arrays->header, name) != NULL;
+}
+
 int arrays_find(const struct arrays *arrays, const char *name, const char *type, struct named_array *array,
                 struct diag *diag)
 {

@@ -4,6 +4,7 @@
 #ifndef PWLC_NETWORK_ARRAYS_H
 #define PWLC_NETWORK_ARRAYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,8 @@ struct arrays {
 /* Takes the header of a file's bytes, which must outlive it. Free with arrays_free(), also after a failure. */
 int arrays_parse(const unsigned char *bytes, size_t size, struct arrays *arrays, struct diag *diag);
 void arrays_free(struct arrays *arrays);
+
+bool arrays_have(const struct arrays *arrays, const char *name);
 
 /* An array of a name and a type. Exit 2 where there is none, where its type is another, or where its shape and place
  * are not those of bytes of the file. */

@@ -286,6 +286,35 @@ static int check_side(const struct node_reader *of, const char *name, const stru
                     wanted, found->name, has);
 }
 
+/* An edge whose codes another takes as they are. */
+static int check_moved(const struct node_reader *of, const struct network_edge *from, const struct network_edge *to,
+                       struct diag *diag)
+{
+    char has[128], wanted[128];
+    if (same_type(&from->type, &to->type))
+        return EXIT_DONE;
+    tensor_format(&from->type, has, sizeof has);
+    tensor_format(&to->type, wanted, sizeof wanted);
+    return diag_set(diag, EXIT_USAGE, "%s: moves codes of %.80s, %s, to %.80s, %s", of->fields->path, from->name, has,
+                    to->name, wanted);
+}
+
+/* The places that a loop's body takes and gives, and its states from one place to the next. */
+static int check_body(const struct node_reader *of, struct diag *diag)
+{
+    const struct network *const whole = of->reader->network, *const body = of->node->body;
+    const pwl_network *const packed = &body->packed;
+    const int reads = of->packed->reads;
+    for (int k = 0; k < reads && k < packed->inputs; k++)
+        if (check_moved(of, &whole->edges[of->packed->inputs[k]], &body->edges[body->input[k]], diag))
+            return diag->code;
+    for (int k = 1; k < packed->outputs && reads + k - 1 < packed->inputs; k++)
+        if (check_moved(of, &body->edges[body->output[k]], &body->edges[body->input[reads + k - 1]], diag))
+            return diag->code;
+    return packed->outputs ? check_moved(of, &body->edges[body->output[0]], &whole->edges[of->packed->output], diag)
+                           : EXIT_DONE;
+}
+
 static int take_table(struct node_reader *of, const char *text, struct diag *diag)
 {
     struct node_operator *const own = of->node->operator;
@@ -369,6 +398,7 @@ struct kind {
     const char *fields[6];
     const char *arrays[NODE_ARRAYS + 1], *types[NODE_ARRAYS];
     int (*read)(struct node_reader *of, struct diag *diag);
+    int moves; /* of how many of its edges it gives the codes as they are */
 };
 
 #define FACTORS "factor", "shift"
@@ -382,10 +412,10 @@ static const struct kind kinds[] = {
     [PWL_NETWORK_MULTIPLY] = {"multiply", 2, 4, {NULL}, {FACTORS}, {OF_FACTORS}, read_multiply},
     [PWL_NETWORK_MEAN] = {"mean", 1, 2, {"axis"}, {FACTORS}, {OF_FACTORS}, read_mean},
     [PWL_NETWORK_OPERATOR] = {"operator", 1, 3, {"causal", "operator"}, {NULL}, {NULL}, read_operator},
-    [PWL_NETWORK_RESHAPE] = {"reshape", 1, 1, {NULL}, {NULL}, {NULL}, read_reshape},
-    [PWL_NETWORK_TRANSPOSE] = {"transpose", 1, 1, {"order"}, {NULL}, {NULL}, read_transpose},
-    [PWL_NETWORK_SLICE] = {"slice", 1, 1, {"axis", "start", "stop", "step", "keep"}, {NULL}, {NULL}, read_slice},
-    [PWL_NETWORK_CONCAT] = {"concat", 2, 2, {"axis"}, {NULL}, {NULL}, read_concat},
+    [PWL_NETWORK_RESHAPE] = {"reshape", 1, 1, {NULL}, {NULL}, {NULL}, read_reshape, 1},
+    [PWL_NETWORK_TRANSPOSE] = {"transpose", 1, 1, {"order"}, {NULL}, {NULL}, read_transpose, 1},
+    [PWL_NETWORK_SLICE] = {"slice", 1, 1, {"axis", "start", "stop", "step", "keep"}, {NULL}, {NULL}, read_slice, 1},
+    [PWL_NETWORK_CONCAT] = {"concat", 2, 2, {"axis"}, {NULL}, {NULL}, read_concat, 2},
     [PWL_NETWORK_CONVOLUTION] = {"convolution",
                                  1,
                                  1,
@@ -393,9 +423,9 @@ static const struct kind kinds[] = {
                                  {"weights", "bias", FACTORS},
                                  {"I8", "I64", OF_FACTORS},
                                  read_convolution},
-    [PWL_NETWORK_MAX_POOL] = {"max_pool", 1, 1, {"kernel", "stride", "padding"}, {NULL}, {NULL}, read_max_pool},
+    [PWL_NETWORK_MAX_POOL] = {"max_pool", 1, 1, {"kernel", "stride", "padding"}, {NULL}, {NULL}, read_max_pool, 1},
     [PWL_NETWORK_LOOP] = {"loop", 1, PWL_NETWORK_READS, {"axis", "reverse", "body"}, {NULL}, {NULL}, read_loop},
-    [PWL_NETWORK_APPEND] = {"append", 3, 3, {"axis"}, {NULL}, {NULL}, read_append},
+    [PWL_NETWORK_APPEND] = {"append", 3, 3, {"axis"}, {NULL}, {NULL}, read_append, 2},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -428,6 +458,8 @@ static int read_arrays(struct node_reader *of, const struct kind *kind, struct d
     for (int k = 0; kind->arrays[k]; k++) {
         char name[64];
         snprintf(name, sizeof name, "%s%u.%s", of->reader->prefix, of->number, kind->arrays[k]);
+        if (!arrays_have(of->reader->arrays, name))
+            return diag_set(diag, EXIT_USAGE, "%s: the array %s is missing", of->fields->path, name);
         if (arrays_find(of->reader->arrays, name, kind->types[k], &of->arrays[k], diag)) {
             diag_prefix(diag, "the array");
             return diag_prefix(diag, of->fields->path);
@@ -455,5 +487,11 @@ int reader_node(const struct reader *reader, const struct fields *fields, uint16
         return field_refuse(fields, "inputs", diag, "%d to %d edges", kind->least, kind->most);
     if (of.packed->kind != PWL_NETWORK_RESHAPE)
         of.packed->of = &of.node->of;
-    return read_arrays(&of, kind, diag) || kind->read(&of, diag) ? diag->code : EXIT_DONE;
+    if (read_arrays(&of, kind, diag) || kind->read(&of, diag))
+        return diag->code;
+    for (int input = 0; input < kind->moves; input++)
+        if (check_moved(&of, &reader->network->edges[of.packed->inputs[input]],
+                        &reader->network->edges[of.packed->output], diag))
+            return diag->code;
+    return of.packed->kind == PWL_NETWORK_LOOP ? check_body(&of, diag) : EXIT_DONE;
 }

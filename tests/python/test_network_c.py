@@ -345,6 +345,30 @@ def _():
     return f"{count} values"
 
 
+@test("a scale that is not that of the codes which a node moves, or of a loop's places and states, is refused by both")
+def _():
+    for network in (networks.encoder(layers=1), networks.gru(hidden=4), networks.vision(1), networks.decoder(), networks.lstm()):
+        document, arrays = document_of(network)
+        for at, node in enumerate(document["nodes"]):
+            if node["kind"] in ("reshape", "transpose", "slice", "concat", "max_pool", "append", "loop"):
+                k = next(k for k, edge in enumerate(document["edges"]) if edge["name"] == node["output"])
+                refused_by_both(replaced(document, ("edges", k, "type", "scale"), "0.123"), arrays, node["kind"], f"nodes[{at}]")
+            for k in range(len(node["body"]["inputs"]) if node["kind"] == "loop" else 0):
+                name = node["body"]["inputs"][k]
+                edge = next(k for k, edge in enumerate(node["body"]["edges"]) if edge["name"] == name)
+                refused_by_both(replaced(document, ("nodes", at, "body", "edges", edge, "type", "scale"), "0.123"), arrays, name)
+
+
+@test("a batch of zero, and more places than the longest, are refused by pwlc with the file")
+def _():
+    network = networks.gru()
+    network.save(FOLDER / "sizes.json")
+    for shape in ((0, 9, 5), (3, 0, 5), (3, 10, 5), (4, 9, 5)):
+        np.save(FOLDER / "sizes.npy", np.zeros(shape, np.int16))
+        result = pwlc("eval", FOLDER / "sizes.json", FOLDER / "sizes.npy", "-o", FOLDER / "y.npy")
+        assert result.returncode == 2 and f"sizes.npy: shape ({', '.join(map(str, shape))}), must be" in result.stderr, result.stderr
+
+
 @test("wrong arrays are refused by both: cut, of another shape or type, missing, not those of the hash")
 def _():
     document, arrays = document_of(networks.encoder(layers=1))
