@@ -22,7 +22,7 @@
 /* A cost beyond all that are proven. */
 #define FAR (INT64_C(1) << 60)
 /* Codes of boxes that are looked at. */
-#define MOST_LOOKS (INT64_C(1) << 31)
+#define MOST_LOOKS (INT64_C(1) << 30)
 /* No left shift brings a sum beyond this back among the outputs. */
 #define FAR_SUM ((wide)1 << 62)
 
