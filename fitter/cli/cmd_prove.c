@@ -69,11 +69,11 @@ const struct command command_prove = {
     .synopsis = "pwlc prove TABLE.json [-o FILE]",
     .summary = "Write what another program needs to check a table's certificate.",
     .details =
-        "A proof holds the table, and of all other tables why none is better: for each segment a range of codes that "
-        "no "
-        "allowed line serves, and for each slope two codes that exclude it. docs/proofs.md has the format, and the "
-        "theorems that make it a proof; a program that checks it needs neither pwlc nor its search. What is claimed of "
-        "least RMS errors has no proof yet, nor have some kinds of tables: a note, or exit status 3, says so.",
+        "A proof holds the table, and of all other tables why none is better. Of the largest error and the number of "
+        "segments that are, for each segment, a range of codes that no allowed line serves, and for each slope two "
+        "codes that exclude it; of least RMS errors what segments cost at least, up to each code. docs/proofs.md has "
+        "the format, and the theorems that make it a proof; a program that checks it needs neither pwlc nor its "
+        "search. Some kinds of claims have no proof yet: a note, or exit status 3, says so.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --segments 8 --method minimax -o tanh.json\n"
                "pwlc prove tanh.json -o tanh.proof\n"
                "tail -n 3 tanh.proof",

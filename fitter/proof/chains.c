@@ -8,6 +8,7 @@
 #include "search/cover.h"
 #include "search/hulls.h"
 #include "search/minimax/integer_line_in_band.h"
+#include "squares.h"
 
 /* A chain in the making, over the shifts of its rules. */
 struct chain {
@@ -144,7 +145,25 @@ static void begin_chain(struct chain *chain, int count)
     text_add(chain->out, "\n  {\"shifts\": [%d, %d], ", rules->shift_min, rules->shift_max);
     if (chain->statement->places == PLACES_EQUAL)
         text_add(chain->out, "\"equal\": %d, ", count);
-    text_add(chain->out, "\"groups\": [");
+    text_add(chain->out, "\"%s\": ", chain->statement->of_squares ? "least" : "groups");
+}
+
+static bool write_groups(struct chain *chain)
+{
+    text_add(chain->out, "[");
+    const bool whole = chain->statement->places == PLACES_EQUAL ? exclude_some_segment(chain)
+                                                                : find_ends(chain) && exclude_groups(chain);
+    text_add(chain->out, "]");
+    return whole;
+}
+
+static bool write_squares(struct chain *chain)
+{
+    const enum squares_answer answer = squares_write(chain->statement, &chain->rules, chain->out);
+    chain->is_covered = answer == SQUARES_REFUTED;
+    chain->answer = answer == SQUARES_TOO_MANY ? TOO_MANY_SLOPES : NOT_EXCLUDED;
+    chain->out->failed |= answer == SQUARES_NO_MEMORY;
+    return answer == SQUARES_PROVEN;
 }
 
 /* A chain for the shifts of its rules; false where it is not so, or not said. */
@@ -152,9 +171,8 @@ static bool write_chain(struct chain *chain, int count)
 {
     chain->answer = NOT_EXCLUDED;
     begin_chain(chain, count);
-    const bool whole = chain->statement->places == PLACES_EQUAL ? exclude_some_segment(chain)
-                                                                : find_ends(chain) && exclude_groups(chain);
-    text_add(chain->out, "]}");
+    const bool whole = chain->statement->of_squares ? write_squares(chain) : write_groups(chain);
+    text_add(chain->out, "}");
     return whole;
 }
 
@@ -201,7 +219,11 @@ static bool write_all(struct chain *chain, struct statement *statement, struct d
 static void say_why(const struct chain *chain, struct statement *statement, struct diag *diag)
 {
     statement->is_refuted = chain->is_covered;
-    if (chain->is_covered)
+    if (chain->is_covered && statement->of_squares)
+        diag_set(diag, EXIT_REQUIREMENT,
+                 "what it claims of other tables is not so: %d segments can have a smaller RMS error",
+                 statement->segments);
+    else if (chain->is_covered)
         diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables is not so: %d segments can keep to %s LSB",
                  statement->segments, statement->error);
     else if (chain->answer == TOO_MANY_SLOPES)

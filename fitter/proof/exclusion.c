@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "search/error_band.h"
+#include "shifted.h"
 
 /* Slopes and stretches of one exclusion that are looked at: all slopes that 16 bits have, by every shift. */
 #define MOST_LOOKS ((int64_t)1 << 22)
@@ -52,22 +53,6 @@ struct range {
     bool has_runs;
 };
 
-static wide floor_div(wide a, wide b)
-{
-    const wide q = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
-static wide ceil_div(wide a, wide b)
-{
-    return -floor_div(-a, b);
-}
-
-static wide power(int n)
-{
-    return (wide)1 << n;
-}
-
 static const struct band *band_of(const struct range *range, int k)
 {
     return &range->points->bands[range->from + k];
@@ -76,19 +61,6 @@ static const struct band *band_of(const struct range *range, int k)
 static int64_t code_of(const struct range *range, int k)
 {
     return range->points->cell[range->from + k];
-}
-
-/* As pwl_shr64, of products that have more bits. */
-static wide shifted(const struct line_rules *rules, wide p, int n)
-{
-    if (n <= 0)
-        return p * power(-n);
-    wide addend = rules->rounding == PWL_FLOOR ? 0 : power(n - 1);
-    if (rules->rounding == PWL_HALF_AWAY)
-        addend -= p < 0;
-    else if (rules->rounding == PWL_HALF_EVEN)
-        addend -= floor_div(p, power(n)) % 2 == 0;
-    return floor_div(p + addend, power(n));
 }
 
 /* The least integer that comes out as u or more when it is shifted. */
@@ -245,41 +217,22 @@ static enum exclusion exclude_slope(struct range *range, struct slope slope)
     return EXCLUDED;
 }
 
-/* One end of what types allow over a stretch, or beyond: of a limit that grows or falls with the slope at each end of
- * the range, what binds less of its values at the ends of the stretch. */
-static bool limit_over(const struct range *range, const struct stretch *stretch, bool is_high, wide *limit)
-{
-    static const struct integers any = {INT64_MIN, INT64_MAX};
-    const int64_t codes[] = {code_of(range, 0), code_of(range, range->upto - range->from - 1)};
-    *limit = is_high ? range->rules->offsets.high : range->rules->offsets.low;
-    for (int k = 0; k < 2; k++) {
-        const int64_t x = codes[k] - range->origin;
-        const struct integers a = line_offsets_at(range->rules, stretch->first, stretch->n, x, any),
-                              b = line_offsets_at(range->rules, stretch->last, stretch->n, x, any);
-        if (a.low > a.high || b.low > b.high)
-            return false;
-        *limit = is_high ? smaller_wide(*limit, larger_wide(a.high, b.high))
-                         : larger_wide(*limit, smaller_wide(a.low, b.low));
-    }
-    return true;
-}
-
 /* Whether a pair leaves no slope of a stretch an offset, as far as the stretch's ends tell: the offsets that each code
  * asks for grow or fall with the slope. */
 static bool excludes_stretch(const struct range *range, struct pair pair, const struct stretch *stretch)
 {
     const struct slope a = {stretch->first, stretch->n}, b = {stretch->last, stretch->n};
-    wide least, most;
-    if (!is_shiftable(range, a) || !is_shiftable(range, b))
+    const int64_t x[] = {code_of(range, 0) - range->origin,
+                         code_of(range, range->upto - range->from - 1) - range->origin};
+    const bool limited = pair.low == LIMIT || pair.high == LIMIT;
+    struct integers offsets = {0, 0};
+    if (!is_shiftable(range, a) || !is_shiftable(range, b) ||
+        (limited && !offsets_over(range->rules, stretch->n, (struct integers){a.q_b, b.q_b}, x, &offsets)))
         return false;
-    if (pair.low != LIMIT)
-        least = smaller_wide(least_at(range, a, pair.low), least_at(range, b, pair.low));
-    else if (!limit_over(range, stretch, false, &least))
-        return false;
-    if (pair.high != LIMIT)
-        most = larger_wide(most_at(range, a, pair.high), most_at(range, b, pair.high));
-    else if (!limit_over(range, stretch, true, &most))
-        return false;
+    const wide least = pair.low == LIMIT ? offsets.low
+                                         : smaller_wide(least_at(range, a, pair.low), least_at(range, b, pair.low)),
+               most = pair.high == LIMIT ? offsets.high
+                                         : larger_wide(most_at(range, a, pair.high), most_at(range, b, pair.high));
     return least > most;
 }
 

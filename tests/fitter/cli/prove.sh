@@ -43,12 +43,32 @@ has few.proof '[c["equal"] for c in p["chains"]] == p["rules"]["places"]["equal"
 expect_status 0 fit sigmoid $types --max-err 1.5 --knots pow2:5 -o few.json --proof few.proof
 has few.proof 'p["rules"]["places"] == {"shift": 3}'
 
+# Least squares: a row for each segment, a bound for each place; the claim is next to the table's own sum.
+rms_is_claimed='abs((p["impossible"]["squares"] / 2 ** p["impossible"]["unit"] / 256) ** 0.5 /
+    p["table"]["certificate"]["rms_err_lsb"] - 1) < 1e-6'
+expect_status 0 fit tanh $types --segments 8 -o squares.json --proof squares.proof
+has squares.proof '[len(row) for row in p["chains"][0]["least"]] == [256] * 8'
+has squares.proof '{row[-1] for row in p["chains"][0]["least"]} == {p["impossible"]["squares"]}'
+has squares.proof "$rms_is_claimed"
+expect_status 0 fit tanh $types --segments 6 --shift one --form biased -o squares.json --proof squares.proof
+has squares.proof 'p["chains"][0]["shifts"][0] == -31 and p["chains"][-1]["shifts"][1] == 31'
+has squares.proof "$rms_is_claimed"
+expect_status 0 fit tanh $types --segments 8 --knots uniform -o squares.json --proof squares.proof
+has squares.proof '[(c["equal"], len(c["least"]), len(c["least"][0])) for c in p["chains"]] == [(8, 1, 8)]'
+
+# Inputs of more than 2^20 codes: the table says all.
+expect_status 0 fit gelu --in s24:2^-20 --out s16:2^-12 --segments 8 -o wide.json --proof wide.proof
+has wide.proof 'list(p) == ["pwl_proof", "table"] and "bound_lsb" in p["table"]["certificate"]'
+
 # Nothing is claimed of other tables where there is nothing to prove.
 expect_status 0 fit relu --in s8:2^-4 --out s8:2^-4 --segments 2 --method minimax -o relu.json --proof relu.proof
 has relu.proof 'list(p) == ["pwl_proof", "table"]'
+expect_status 0 fit tanh $types --method lut -o lut.json --proof lut.proof
+has lut.proof 'list(p) == ["pwl_proof", "table"]'
+[ ! -s ../err ] || ! grep -q 'no proof' ../err || fail "fit --method lut --proof: messages: $(cat ../err)"
 
 # What has no proof yet: a note, and a proof of the figures.
-for flags in '--segments 8' '--max-err 2 --monotone' '--knots points:4 --method minimax' '--method lut'; do
+for flags in '--segments 8 --monotone' '--max-err 2 --monotone' '--knots points:4 --method minimax'; do
     expect_status 0 fit tanh $types $flags -o some.json --proof some.proof
     grep -q 'note: what it claims of other tables.* no proof yet.*; the proof is one of the figures alone' ../err ||
         fail "fit $flags --proof: no note: $(cat ../err)"
@@ -87,8 +107,14 @@ expect_status 0 fit tanh $types --segments 7 --method minimax -o seven.json
 sed 's/--segments 7/--segments 8/' seven.json >false.json
 sign false.json
 expect_error 3 'false.json: what it claims of other tables is not so: 8 segments can keep to' prove false.json -o false.proof
+expect_status 0 fit tanh $types --segments 7 -o seven.json
+sed 's/--segments 7/--segments 8/' seven.json >false.json
+sign false.json
+expect_error 3 'is not so: 8 segments can have a smaller RMS error' prove false.json -o false.proof
 
-
+# Errors below what counts as one: the lowest code that has such an error stands for all.
+expect_status 0 fit sigmoid --in u7:0.0472:1000 --out s4:0.0321:0 -o small.json --proof small.proof
+expect_status 0 show small.json
 
 # The command line.
 expect_error 2 'a table is needed: pwlc prove TABLE.json' prove
