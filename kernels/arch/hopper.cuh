@@ -201,6 +201,12 @@ __device__ inline void meet(unsigned barrier, unsigned threads)
     asm volatile("bar.sync %0, %1;" : : "r"(barrier), "r"(threads) : "memory");
 }
 
+/* The same without waiting for the others. */
+__device__ inline void arrive_to_meet(unsigned barrier, unsigned threads)
+{
+    asm volatile("bar.arrive %0, %1;" : : "r"(barrier), "r"(threads) : "memory");
+}
+
 /* All threads of the cluster: what they wrote before they arrived is there after the wait. */
 __device__ inline void arrive_at_cluster()
 {

@@ -14,7 +14,7 @@ namespace pwl
 namespace hopper
 {
 
-enum class elements { f16, bf16, s8, e4m3 }; /* of A and B */
+enum class elements { f16, bf16, s8, u8, e4m3 }; /* of A and B; u8: of A, with s8 */
 
 } // namespace hopper
 } // namespace pwl
@@ -52,6 +52,12 @@ __device__ inline uint64_t matrix_at(uint32_t address)
     return uint64_t{1} << 62 | uint64_t{1024 >> 4} << 32 | 1 << 16 | (address & 0x3ffff) >> 4;
 }
 
+/* The same of rows of 64 bytes, eight of them 512 bytes on; chunk c of row r lies at c ^ r / 2 % 4. */
+__device__ inline uint64_t narrow_matrix_at(uint32_t address)
+{
+    return uint64_t{2} << 62 | uint64_t{512 >> 4} << 32 | 1 << 16 | (address & 0x3ffff) >> 4;
+}
+
 /* The same so many bytes on, a multiple of 16. */
 __device__ inline uint64_t matrix_beyond(uint64_t matrix, uint32_t bytes)
 {
@@ -75,7 +81,7 @@ __device__ inline uint64_t matrix_beyond(uint64_t matrix, uint32_t bytes)
 #define PWL_NUMBERS_14 PWL_NUMBERS_13 ", %104, %105, %106, %107, %108, %109, %110, %111"
 #define PWL_NUMBERS_15 PWL_NUMBERS_14 ", %112, %113, %114, %115, %116, %117, %118, %119"
 #define PWL_NUMBERS_16 PWL_NUMBERS_15 ", %120, %121, %122, %123, %124, %125, %126, %127"
-#define PWL_FOUR(of, d) #of((d)[0]), #of((d)[1]), #of((d)[2]), #of((d)[3])
+#define PWL_FOUR(of, d) of((d)[0]), of((d)[1]), of((d)[2]), of((d)[3])
 #define PWL_EIGHT(of, d, i) PWL_FOUR(of, (d)[i]), PWL_FOUR(of, (d)[(i) + 1])
 #define PWL_SUMS_1(of, d) PWL_EIGHT(of, d, 0)
 #define PWL_SUMS_2(of, d) PWL_SUMS_1(of, d), PWL_EIGHT(of, d, 2)
@@ -94,22 +100,26 @@ __device__ inline uint64_t matrix_beyond(uint64_t matrix, uint32_t bytes)
 #define PWL_SUMS_15(of, d) PWL_SUMS_14(of, d), PWL_EIGHT(of, d, 28)
 #define PWL_SUMS_16(of, d) PWL_SUMS_15(of, d), PWL_EIGHT(of, d, 30)
 
-/* d += a * b, with the numbers of the registers behind the sums, of floats (+f) or integers (+r). */
+/* d += a * b, with the numbers of the registers behind the sums, of floats ("+f") or integers ("+r"); `signs` begins
+ * with
+ * ", 1", or with ", 0" for d = a * b ("=r"). */
 #define PWL_MULTIPLY(types, of, signs, i, a0, a1, a2, a3, b0)                                                          \
     asm volatile("wgmma.mma_async.sync.aligned." types " {" PWL_NUMBERS_##i "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3  \
-                                                                            "}, %" #b0 ", 1" signs ";"                 \
+                                                                            "}, %" #b0 signs ";"                       \
                  : PWL_SUMS_##i(of, d)                                                                                 \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
 #define PWL_MULTIPLY_IF(tokens, ...)                                                                                   \
     if constexpr (groups == tokens / 8 && of == elements::bf16)                                                        \
-        PWL_MULTIPLY("m64n" #tokens "k16.f32.bf16.bf16", +f, ", 1, 1, 0", __VA_ARGS__);                                \
+        PWL_MULTIPLY("m64n" #tokens "k16.f32.bf16.bf16", "+f", ", 1, 1, 1, 0", __VA_ARGS__);                           \
     else if constexpr (groups == tokens / 8 && of == elements::e4m3)                                                   \
-        PWL_MULTIPLY("m64n" #tokens "k32.f32.e4m3.e4m3", +f, ", 1, 1", __VA_ARGS__);                                   \
+        PWL_MULTIPLY("m64n" #tokens "k32.f32.e4m3.e4m3", "+f", ", 1, 1, 1", __VA_ARGS__);                              \
     else if constexpr (groups == tokens / 8)                                                                           \
-    PWL_MULTIPLY("m64n" #tokens "k16.f32.f16.f16", +f, ", 1, 1, 0", __VA_ARGS__)
+    PWL_MULTIPLY("m64n" #tokens "k16.f32.f16.f16", "+f", ", 1, 1, 1, 0", __VA_ARGS__)
 #define PWL_MULTIPLY_BYTES_IF(tokens, ...)                                                                             \
-    if constexpr (groups == tokens / 8)                                                                                \
-    PWL_MULTIPLY("m64n" #tokens "k32.s32.s8.s8", +r, "", __VA_ARGS__)
+    if constexpr (groups == tokens / 8 && of == elements::u8)                                                          \
+        PWL_MULTIPLY("m64n" #tokens "k32.s32.u8.s8", "+r", ", 1", __VA_ARGS__);                                        \
+    else if constexpr (groups == tokens / 8)                                                                           \
+    PWL_MULTIPLY("m64n" #tokens "k32.s32.s8.s8", "+r", ", 1", __VA_ARGS__)
 
 /*
  * Adds products to the sums of a warp, 16 rows of A: for every 8 rows of B as mma.m16n8 has them. a is in the registers
@@ -140,7 +150,7 @@ __device__ void multiply_add(float (&d)[groups][4], const uint32_t (&a)[4], uint
 template <elements of, unsigned groups>
 __device__ void multiply_add(int32_t (&d)[groups][4], const uint32_t (&a)[4], uint64_t b)
 {
-    static_assert(of == elements::s8, "integers are sums of bytes");
+    static_assert(of == elements::s8 || of == elements::u8, "integers are sums of bytes");
     static_assert(groups % 4 == 0 && groups <= 32, "some multiples of 32 rows of B, up to 256");
     PWL_MULTIPLY_BYTES_IF(32, 2, 16, 17, 18, 19, 20);
     PWL_MULTIPLY_BYTES_IF(64, 4, 32, 33, 34, 35, 36);
@@ -150,19 +160,29 @@ __device__ void multiply_add(int32_t (&d)[groups][4], const uint32_t (&a)[4], ui
     PWL_MULTIPLY_BYTES_IF(256, 16, 128, 129, 130, 131, 132);
 }
 
+/* The products alone of bytes with signs, whatever d was: d = a * b. */
+template <unsigned groups> __device__ void multiply(int32_t (&d)[groups][4], const uint32_t (&a)[4], uint64_t b)
+{
+    static_assert(groups == 8 || groups == 16, "64 or 128 rows of B");
+    if constexpr (groups == 8)
+        PWL_MULTIPLY("m64n64k32.s32.s8.s8", "=r", ", 0", 4, 32, 33, 34, 35, 36);
+    else
+        PWL_MULTIPLY("m64n128k32.s32.s8.s8", "=r", ", 0", 8, 64, 65, 66, 67, 68);
+}
+
 /* Keeps other instructions on sums where they are: before the multiplications, or after. */
 template <unsigned groups> __device__ void hold(float (&d)[groups][4])
 {
 #pragma unroll
     for (unsigned i = 0; i < groups; i++)
-        asm volatile("" : PWL_FOUR(+f, d[i])::"memory"); /* it may have changed */
+        asm volatile("" : PWL_FOUR("+f", d[i])::"memory"); /* it may have changed */
 }
 
 template <unsigned groups> __device__ void hold(int32_t (&d)[groups][4])
 {
 #pragma unroll
     for (unsigned i = 0; i < groups; i++)
-        asm volatile("" : PWL_FOUR(+r, d[i])::"memory"); /* the same */
+        asm volatile("" : PWL_FOUR("+r", d[i])::"memory"); /* the same */
 }
 
 } // namespace hopper

@@ -16,7 +16,7 @@
 #include "launch.cuh"
 #include "splitk.h"
 #include "store.cuh"
-#include "tensor.cuh"
+#include "arch/tensor.cuh"
 #include "tile.cuh"
 #include "weights.cuh"
 

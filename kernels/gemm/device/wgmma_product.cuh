@@ -21,7 +21,7 @@
 
 #include "arch/async.cuh"
 #include "launch.cuh"
-#include "tensor.cuh"
+#include "arch/tensor.cuh"
 #include "wgmma_ahead.cuh"
 #include "wgmma_experts.cuh"
 #include "wgmma_loop.cuh"

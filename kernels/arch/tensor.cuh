@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices as the copies of 9.0 take them. */
-#ifndef PWL_QGEMM_TENSOR_CUH
-#define PWL_QGEMM_TENSOR_CUH
+#ifndef PWL_TENSOR_CUH
+#define PWL_TENSOR_CUH
 
 #include <cuda.h>
 #include <cuda_runtime.h>
