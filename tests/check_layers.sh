@@ -19,6 +19,7 @@ runtime/riscv           : runtime/include/pwl runtime
 kernels/include/pwl     : runtime/include/pwl
 runtime/python/core     : runtime/include/pwl kernels/include/pwl
 kernels/arch            : runtime/include/pwl kernels/include/pwl
+kernels/attention       : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/map             : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/rows            : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/network         : runtime/include/pwl kernels/include/pwl kernels/arch kernels/map kernels/rows

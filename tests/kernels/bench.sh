@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 host_programs=()
 several=$([ "${1:-}" = gpus ] && echo 1)
-programs=(kernels/bench/bench_{map,rows_cuda,blocks,qgemm,qgemm_many,qgemm_int8,qgemm_fp8,qgemm_group,qgemm_activation,qgemm_pack})
+programs=(kernels/bench/bench_{map,rows_cuda,attention,blocks,qgemm,qgemm_many,qgemm_int8,qgemm_fp8,qgemm_group,qgemm_activation,qgemm_pack})
 [ -z "$several" ] || programs=(kernels/bench/bench_ffn_parallel)
 . tests/kernels/build.sh
 log build-host build_host || die "building the C parts failed"

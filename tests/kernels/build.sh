@@ -131,7 +131,7 @@ build_for() {
 }
 
 # Sources whose copies and multiplications wait for each other by barriers of arch/hopper.cuh.
-waiting_sources=(kernels/gemm/device/*wgmma*.cu)
+waiting_sources=(kernels/gemm/device/*wgmma*.cu kernels/attention/attention.cu)
 
 # compile_waiting NAME GENCODE OPTION...: those, in another way, in build/gpu/NAME. Such a build is about the order of
 # things alone: it may spill the registers that its option takes.

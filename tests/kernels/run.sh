@@ -13,9 +13,10 @@ tests | sanitizers) parts=" $1 " ;;
 *) echo "gpu: \"$1\" is not a part: tests or sanitizers" >&2 && exit 2 ;;
 esac
 host_programs=(kernels/arch/test_bits kernels/map/test_{map_cuda_host,plan,real}
-    kernels/rows/test_{packs,rows_cuda_host} kernels/blocks/test_blocks
+    kernels/rows/test_{packs,rows_cuda_host} kernels/attention/test_attention{,_cuda_host} kernels/blocks/test_blocks
     kernels/gemm/test_qgemm_{cuda_host,fast,narrow})
 programs=(kernels/arch/test_bits_cuda kernels/map/test_{map,real}_cuda kernels/rows/test_rows_cuda
+    kernels/attention/test_attention_cuda
     kernels/network/test_network_cuda
     kernels/blocks/test_blocks_cuda
     kernels/gemm/test_qgemm_{cuda,activation_cuda,pack_cuda,pack_e4m3_cuda,wgmma_cuda,wgmma_drawn_cuda,fp8_cuda,group_cuda}
