@@ -153,6 +153,14 @@ class Table:
         v = shr(p, n, self.rounding)
         return product, p, v, v if self.biased else v + c
 
+    def least_sum(self, n, value):
+        """The least integer that the shift makes this value of, or a larger one."""
+        if n <= 0:
+            return ceil_div(value, 1 << -n)
+        half = 1 << n - 1  # A tie is rounded down in the rows of half_away and half_even.
+        return (value << n) - {"floor": 0, "half_up": half, "half_away": half - (value <= 0),
+                               "half_even": half - value % 2}[self.rounding]
+
     def outputs(self):
         values = [self.steps(segment, q)[-1] for segment in self.segments for q in range(*segment[:2])]
         mirrored = [self.fold - values[self.d0 - q] for q in range(self.x.qmin, self.d0)]
@@ -314,6 +322,32 @@ class Rules:
     def equal_starts(self, count):
         return [self.table.d0 + (self.table.x.qmax + 1 - self.table.d0) * m // count for m in range(count)]
 
+    def of_types(self, n, q_b, ends):
+        """Bounds on the constant from below, and from above, by what fits in its type where X is one of both ends."""
+        rounding, biased, (bottom, top) = self.table.rounding, self.table.biased, self.table.sums
+        low, high = (bottom, top) if n > 0 else (self.table.least_sum(n, bottom), self.table.least_sum(n, top + 1) - 1)
+        if n > 0 and rounding != "floor":  # What rounding adds has to fit, too.
+            low, high = low + ((1 << n - 1) + 1 if rounding == "half_away" else 0), high - (1 << n - 1)
+        least, most = [self.offsets[0]], [self.offsets[1]]
+        for x in ends:
+            p, v = q_b * x, shr(q_b * x, n, rounding)
+            for none in (not bottom <= x <= top, p < (bottom if biased else low), p > (top if biased else high)):
+                least.append(inf if none else -inf)
+                most.append(-inf if none else inf)
+            least.append(low - p if biased else bottom - v)
+            most.append(high - p if biased else top - v)
+        return least, most
+
+    def stored_slopes(self, n, shifts, low=-inf, high=inf):
+        """Of a chain's slopes at the shift n those from low to high, ascending. An even q_b is left out where its half
+        makes the same values at n - 1; nothing is stored there, not even half of 0, where slopes end below 0."""
+        low, high = max(low, self.slope_range(n)[0]), min(high, self.slope_range(n)[1])
+        halved = n > shifts[0] and self.slope_range(n - 1)[1] >= 0 and (
+            not self.table.biased or n > 0 and self.table.rounding in ("floor", "half_up"))
+        if self.slope_terms:
+            return [q for q in self.of_terms if low <= q <= high and (q % 2 or not halved)]
+        return range(low | 1, high + 1, 2) if halved else range(low, high + 1)
+
     def check_table(self, outputs):
         """The table itself is allowed; that its sums stay in their types is a part of acc_bits."""
         table = self.table
@@ -325,6 +359,14 @@ class Rules:
                     (not self.one_shift or n == table.segments[0][3]), "the rules do not allow the segment at", start)
         require(not self.equal or table.starts == self.equal_starts(len(table.starts)), "segments are not equal")
         require(all(outputs[q_x - table.x.qmin] == q_y for q_x, q_y in self.fixed), "a fixed code has another output")
+
+    def read_chain(self, value, steps):
+        """The shifts of a chain, its number of equal segments, and the list of its steps."""
+        shifts, equal, listed = read(value, "chain", "pair shifts", "int equal?", "list " + steps).values()
+        require(shifts == self.shifts or self.one_shift and self.shifts[0] <= shifts[0] <= shifts[1] <= self.shifts[1],
+                "a chain's shifts are not those of the rules")
+        require(equal in (self.equal or [None]), "a chain is not of the rules' equal segments")
+        return shifts, equal, listed
 
     def bands(self, targets, wide, error):
         """The least and the largest value of each stored code that keep within the error, and give fixed codes their
@@ -369,21 +411,15 @@ class Exclusion:
     def slopes(self, window, shifts):
         """The list of slopes q_b * 2^-n that the window leaves: pairs of n, and of ascending q_b. A line that serves
         has a value of at least low at a + i, of at most high at a + j; rounding moves their difference by at most 1,
-        so that slope (i - j) >= low - high - 1. An even q_b is left out where its half makes the same at n - 1."""
-        found, rules, exact = [], self.rules, self.table.rounding in ("floor", "half_up")
+        so that slope (i - j) >= low - high - 1."""
         require(all(i != j for i, j in window), "a pair of its window is of one code")
         bounds = [(i > j, Fraction(self.end(i, 0) - self.end(j, 1) - 1, i - j)) for i, j in window]
+        found = []
         for n in range(shifts[0], shifts[1] + 1):
-            low, high = rules.slope_range(n)
-            low = max([low] + [ceil_div(bound * Fraction(2)**n, 1) for is_lower, bound in bounds if is_lower])
-            high = min([high] + [bound * Fraction(2)**n // 1 for is_lower, bound in bounds if not is_lower])
-            # Nothing is stored at n - 1, not even half of 0, where slopes there end below 0.
-            halved = n > shifts[0] and rules.slope_range(n - 1)[1] >= 0 and (not self.table.biased or n > 0 and exact)
-            allowed = range(low | 1, high + 1, 2) if halved else range(low, high + 1)
-            if rules.slope_terms:
-                allowed = [q for q in rules.of_terms if low <= q <= high and (q % 2 or not halved)]
-            found += [(n, allowed)] if allowed else []
-        return found
+            low = max([ceil_div(bound * Fraction(2)**n, 1) for is_lower, bound in bounds if is_lower], default=-inf)
+            high = min([bound * Fraction(2)**n // 1 for is_lower, bound in bounds if not is_lower], default=inf)
+            found.append((n, self.rules.stored_slopes(n, shifts, low, high)))
+        return [(n, part) for n, part in found if part]
 
     def check_runs(self, slopes, runs):
         """Each run excludes the next slopes of the list, by two codes. Returns whether there are no slopes."""
@@ -411,35 +447,102 @@ class Exclusion:
     def limits(self, q_b, i, side):
         """Bounds on the constant, from below (side 0) by low(a + i), from above (1) by high(a + i), or by the types."""
         if i == -1:
-            return self.of_types(q_b)[side]
+            return self.rules.of_types(self.n, q_b, [self.a - self.origin, self.b - 1 - self.origin])[side]
         value, p = self.end(i, side), q_b * (self.a + i - self.origin)
         # What is at most high has less than the least sum that gives high + 1.
-        return [self.least_sum(value + side) - side - p if self.table.biased else
+        return [self.table.least_sum(self.n, value + side) - side - p if self.table.biased else
                 value - shr(p, self.n, self.table.rounding)]
 
-    def least_sum(self, value):
-        """The least integer that the shift makes this value of, or a larger one."""
-        if self.n <= 0:
-            return ceil_div(value, 1 << -self.n)
-        half = 1 << self.n - 1  # A tie is rounded down in the rows of half_away and half_even.
-        return (value << self.n) - {"floor": 0, "half_up": half, "half_away": half - (value <= 0),
-                                    "half_even": half - value % 2}[self.table.rounding]
+# ---- Squares: what lines cost at least ----
 
-    def of_types(self, q_b):
-        """Bounds on the constant from below, and from above, by what fits in its type at both ends of the range."""
-        n, rounding, biased, (bottom, top) = self.n, self.table.rounding, self.table.biased, self.table.sums
-        low, high = (bottom, top) if n > 0 else (self.least_sum(bottom), self.least_sum(top + 1) - 1)
-        if n > 0 and rounding != "floor":  # What rounding adds has to fit, too.
-            low, high = low + ((1 << n - 1) + 1 if rounding == "half_away" else 0), high - (1 << n - 1)
-        least, most = [self.rules.offsets[0]], [self.rules.offsets[1]]
-        for x in (self.a - self.origin, self.b - 1 - self.origin):
-            p, v = q_b * x, shr(q_b * x, n, rounding)
-            for none in (not bottom <= x <= top, p < (bottom if biased else low), p > (top if biased else high)):
-                least.append(inf if none else -inf)
-                most.append(-inf if none else inf)
-            least.append(low - p if biased else bottom - v)
-            most.append(high - p if biased else top - v)
-        return least, most
+class Costs:
+    """Sums of squared errors, in units of 2^-k, each square rounded down, of the least error that may be."""
+
+    def __init__(self, rules, targets, wide, unit):
+        self.rules, self.table, self.fixed, self.wide, self.unit = rules, rules.table, dict(rules.fixed), wide, unit
+        self.targets, self.known = targets, {}
+        self.floor = [0]  # of the stored codes before d0 + i, what their outputs cost at least
+        for q in range(self.table.d0, self.table.d1):
+            self.floor.append(self.floor[-1] + self.least(q, -inf, inf))
+
+    def least(self, q, low, high):
+        """The least cost at a stored code of values from low to high: its own, and that of its image."""
+        table, cost = self.table, 0
+        if q <= table.x.qmax:
+            cost += self.of_code(q, table.y.clip(low), table.y.clip(high))
+        if table.fold is not None and table.x.qmin <= 2 * table.d0 - q < q:
+            cost += self.of_code(2 * table.d0 - q, table.y.clip(table.fold - high), table.y.clip(table.fold - low))
+        return cost
+
+    def of_code(self, q, low, high):
+        """The least cost at a code of outputs from low to high: that of the nearest one, or of the fixed one."""
+        target = self.targets[q - self.table.x.qmin]
+        output = self.fixed.get(q, min(max((target + ONE // 2) >> POINT, low), high))
+        error = max(abs((output << POINT) - target) - self.wide, 0)
+        return error * error >> (2 * POINT - self.unit) if low <= output <= high else inf
+
+    def check_lines(self, a, needs, rests, shifts):
+        """Every allowed line from a on, of these shifts, costs before each code b at least needs[b]; none needs more
+        behind b if it costs rests[b] before it. A box is a part of the slopes of a shift, and constants: each is looked
+        at from code to code, until it costs enough for all that follows; else it is halved."""
+        table, rules, biased = self.table, self.rules, self.table.biased
+        origin = a if table.form == "anchored" else table.x.zero_point
+        boxes = [(n, rules.stored_slopes(n, shifts), *rules.offsets) for n in range(shifts[0], shifts[1] + 1)]
+        while boxes:
+            n, part, c1, c2 = boxes.pop()
+            before1, before2, behind1, behind2 = (c1, c2, 0, 0) if biased else (0, 0, c1, c2)
+            cost, b = 0, a
+            while part:
+                p, w = part[0] * (b - origin), part[-1] * (b - origin)
+                cost += self.least(b, shr(min(p, w) + before1, n, table.rounding) + behind1,
+                                   shr(max(p, w) + before2, n, table.rounding) + behind2)
+                b += 1
+                if cost < needs.get(b, -inf):
+                    break
+                if cost >= rests.get(b, inf):
+                    part = ()
+            if len(part) == 1 and c1 == c2:  # A line that the types do not allow costs what it likes.
+                least, most = rules.of_types(n, part[0], [a - origin, b - 1 - origin])
+                require(not max(least) <= c1 <= min(most),
+                        f"the line of {part[0]} * 2^-{n} and {c1} costs less from {a} to {b - 1}")
+            elif part:
+                moved, right = (part[-1] - part[0]) * max(abs(a - origin), abs(b - 1 - origin)), 0 if biased else n
+                if len(part) > 1 and (c1 == c2 or moved << max(-right, 0) >= (c2 - c1) << max(right, 0)):
+                    half = len(part) // 2
+                    boxes += [(n, part[:half], c1, c2), (n, part[half:], c1, c2)]
+                else:
+                    middle = (c1 + c2) // 2
+                    boxes += [(n, part, c1, middle), (n, part, middle + 1, c2)]
+
+    def check_chain(self, value, segments, squares):
+        """least[m] has for each place what m segments cost at least that end there; no line costs less than what this
+        grows by. Returns the chain's shifts, and C of equal segments."""
+        rules, d0, d1 = self.rules, self.table.d0, self.table.d1
+        shifts, equal, rows = rules.read_chain(value, "least")
+        places = [q for q in range(d0, self.table.x.qmax + 1) if q == rules.last_place(q + 1)]
+        places = rules.equal_starts(equal) if equal else places
+        require(all(is_ints(row, len(places)) for row in rows) and len(rows) == (1 if equal else segments),
+                "least has not its rows, or they are of other lengths", status=2)
+        require(all(row[-1] >= squares for row in rows), "least ends below squares")
+        ends = places[1:] + [d1]
+        if equal:
+            for a, b, before, behind in zip(places, ends, [0] + rows[0], rows[0]):
+                self.check_lines(a, {b: behind - before}, {b: -inf}, shifts)
+            return shifts, equal
+        at_end = [dict(zip(ends, row)) for row in rows]
+        for a in reversed(places):
+            numbers = [0] if a == d0 else range(1, segments)
+            before = {m: at_end[m - 1][a] if m else 0 for m in numbers}
+            needs = {b: max(at_end[m][b] - before[m] for m in numbers) for b in ends if b > a and before}
+            rests, rest = {d1: -inf}, -inf
+            for b in range(d1 - 1, a, -1):
+                rest = max(rest, needs.get(b + 1, -inf)) - (self.floor[b + 1 - d0] - self.floor[b - d0])
+                rests[b] = rest
+                if b in needs and a > d0 and self.table.form != "anchored":
+                    rests[b] = min(rest, max(at_end[m - 1][b] - before[m] for m in numbers))
+            if needs:
+                self.check_lines(a, needs, rests, shifts)
+        return shifts, None
 
 
 # ---- The second claim: no allowed table of so many segments is within the error ----
@@ -447,16 +550,14 @@ class Exclusion:
 def check_chain(value, rules, bands, segments):
     """So for tables of the chain's shifts. F(m), here `place`, is the last place where segment m of one can start: it
     cannot hold the range of an exclusion that begins there or later. Returns the shifts, and C of equal segments."""
-    chain = read(value, "chain", "pair shifts", "int equal?", "list groups")
-    shifts, equal, groups, anchored = chain["shifts"], chain["equal"], [], rules.table.form == "anchored"
-    require(shifts == rules.shifts or rules.one_shift and rules.shifts[0] <= shifts[0] <= shifts[1] <= rules.shifts[1],
-            "a chain's shifts are not those of the rules")
-    for rows in chain["groups"]:
+    shifts, equal, chain = rules.read_chain(value, "groups")
+    groups, anchored = [], rules.table.form == "anchored"
+    for rows in chain:
         require(KINDS["list"](rows) and rows, "a group is no list of exclusions", status=2)
         groups.append([Exclusion(row, rules, bands, shifts) for row in rows])
         require(len({one.b for one in groups[-1]}) == 1, "a group's exclusions do not end together")
     if rules.equal:
-        require(equal in rules.equal and list(map(len, groups)) == [1], "a chain of equal segments has one exclusion")
+        require(list(map(len, groups)) == [1], "a chain of equal segments has one exclusion")
         starts, one = rules.equal_starts(equal) + [rules.table.d1], groups[0][0]
         require(any(start <= one.a and one.b <= end and (one.a == start or one.any_start)
                     for start, end in zip(starts, starts[1:])), "its exclusion is not one of a segment")
@@ -473,14 +574,26 @@ def check_chain(value, rules, bands, segments):
     return shifts, equal
 
 
-def check_consequence(table, rules, segments, error, largest, slack):
+def check_consequence(table, rules, claim, largest, squares, slack):
     """What the certificate says of other tables follows from the claim. Returns what is left open."""
     objective, bound, optimal = (table.certificate[name] for name in ("objective", "lower_bound_lsb", "optimal"))
-    number, equal, exact = len(table.segments), rules.equal or [], Fraction(largest, ONE)
+    number, equal, exact, segments = len(table.segments), rules.equal or [], Fraction(largest, ONE), claim["segments"]
     require(not equal or segments == max(equal), "segments are not the largest number of equal ones")
-    if objective == "max":
+    if objective != "segments":
         asked = int(decimal(rules.flags["--segments"]))
         require(segments >= max(asked, number) and (not equal or asked in equal), "S is too small")
+    if objective == "rms":
+        require(claim["error"] is None and claim["unit"] is not None, "impossible: squares are missing", status=2)
+        least = Fraction(claim["squares"], 2**claim["unit"])
+        require(not optimal or squares - least <= slack, "optimal: B is too far below the squares of the table")
+        if optimal:
+            require(agrees(bound, Fraction(table.certificate["rms_err_lsb"]) * ONE, 0), "lower_bound_lsb is another")
+        require(optimal or Fraction(bound or 0)**2 * table.count <= least * Fraction(1000002, 1000000),
+                "lower_bound_lsb is above the squares of impossible")
+        return []
+    require(claim["squares"] is None is claim["unit"], "impossible: there are squares, and no rms", status=2)
+    error = decimal(claim["error"])
+    if objective == "max":
         require(not optimal or exact - error <= slack, "optimal: L is too far below E")
         require(not bound or bound <= error * Fraction(1000001, 1000000) or optimal and agrees(bound, largest, 0),
                 "lower_bound_lsb is above the error of impossible")
@@ -509,29 +622,47 @@ def check_proof(text):
     largest, outputs, targets = check_certificate(table, values, wide)
     said = [f"accepted: largest error {largest / ONE:.10g} LSB, {len(table.segments)} segments"]
     objective, bound, optimal = (table.certificate[name] for name in ("objective", "lower_bound_lsb", "optimal"))
-    slack = max(Fraction(1, 10**8), Fraction(largest, ONE * 10**11),  # how far L may be below E
-                Fraction(max(abs(table.y.qmin), abs(table.y.qmax)), 2**48))
     left = ["the averages (their weights are needed)"] if table.weights_sha256 else []
+    # The largest that the sum of squares may be, and the least that the nearest outputs may have.
+    squares = Fraction(sum((abs((y << POINT) - t) + wide)**2 for y, t in zip(outputs, targets)), ONE**2)
+    nearest = Fraction(sum(max(abs(((t + ONE // 2) & -ONE) - t) - wide, 0)**2 for t in targets), ONE**2)
+    if objective == "rms":  # How far L may be below E, or B below the squares.
+        slack = max(squares / 10**9, Fraction(table.count, 2**30))
+    else:
+        slack = max(Fraction(1, 10**8), Fraction(largest, ONE * 10**11),
+                    Fraction(max(abs(table.y.qmin), abs(table.y.qmax)), 2**48))
     if proof["impossible"] is None:
         require(proof["rules"] is None and proof["chains"] is None, "there are rules or chains, and no claim")
-        small = slack if objective == "max" else 0  # What needs no proof.
-        if optimal and (objective == "rms" or Fraction(largest, ONE) > small and
-                        (objective != "segments" or len(table.segments) > 1)):
-            left += ["optimal"]
-        left += ["lower_bound_lsb"] * ((bound or 0) > small)
+        if objective == "rms":  # What needs no proof.
+            is_rms = agrees(bound or 0, Fraction(table.certificate["rms_err_lsb"]) * ONE, 0)
+            open_ = squares - nearest > slack or not is_rms
+            high = Fraction(bound or 0)**2 * table.count > nearest * Fraction(1000002, 1000000)
+            high = high and (open_ or not optimal)
+        else:
+            small = slack if objective == "max" else 0
+            open_ = Fraction(largest, ONE) > small and (objective != "segments" or len(table.segments) > 1)
+            high = (bound or 0) > small
+        left += ["optimal"] * bool(optimal and (open_ or table.weights_sha256)) + ["lower_bound_lsb"] * high
     else:
-        claim = read(proof["impossible"], "impossible", "int segments", "str error")
-        error, segments, rules = decimal(claim["error"]), claim["segments"], Rules(proof["rules"], table)
-        require(1 <= segments <= 4096, "impossible: segments are 1 to 4096")
+        claim = read(proof["impossible"], "impossible", "int segments squares? unit?", "str error?")
+        rules, segments = Rules(proof["rules"], table), claim["segments"]
+        require(1 <= segments <= 4096 and 0 <= (claim["unit"] or 0) <= 60, "impossible: is out of range")
         rules.check_table(outputs)
-        left += check_consequence(table, rules, segments, error, largest, slack)
-        bands = rules.bands(targets, wide, error)
-        shown = [check_chain(chain, rules, bands, segments) for chain in proof["chains"] or []]
+        left += check_consequence(table, rules, claim, largest, squares, slack)
+        count = f"{' or '.join(map(str, rules.equal))} equal" if rules.equal else f"at most {segments}"
+        if objective == "rms":
+            require(table.count <= 2**12 and not table.weights_sha256, "squares are of 2^12 codes, without weights")
+            costs = Costs(rules, targets, wide, claim["unit"])
+            shown = [costs.check_chain(chain, segments, claim["squares"]) for chain in proof["chains"] or []]
+            rms = (claim["squares"] / 2**claim["unit"] / table.count)**0.5
+            said += [f"no allowed table of {count} segments has an RMS error of less than {rms:.10g} LSB"]
+        else:
+            bands = rules.bands(targets, wide, decimal(claim["error"]))
+            shown = [check_chain(chain, rules, bands, segments) for chain in proof["chains"] or []]
+            said += [f"no allowed table of {count} segments is within {claim['error']} LSB"]
         for equal in rules.equal or [None]:
             for n in range(rules.shifts[0], rules.shifts[1] + 1):
                 require(any(of == equal and fits(n, shifts) for shifts, of in shown), "no chain has the shift", n)
-        count = f"{' or '.join(map(str, rules.equal))} equal" if rules.equal else f"at most {segments}"
-        said += [f"no allowed table of {count} segments is within {claim['error']} LSB"]
     return "; ".join(said + [f"not proven: {part}" for part in left])
 
 
