@@ -270,11 +270,15 @@ static void read_table(json_t *value)
     read_segments(rows);
 }
 
-/* The value of a segment at a code, before saturation. */
+/* The value, before saturation, of a product. */
+static i128 value_of(i128 p, i64 n, i128 c)
+{
+    return form == BIASED ? shr(p + c, n) : shr(p, n) + c;
+}
+
 static i128 value_at(const struct segment *s, i64 q)
 {
-    i128 p = s->q_b * ((i128)q - s->origin);
-    return form == BIASED ? shr(p + s->c, s->n) : shr(p, s->n) + s->c;
+    return value_of(s->q_b * ((i128)q - s->origin), s->n, s->c);
 }
 
 static void find_outputs(void)
@@ -502,12 +506,14 @@ static void read_certificate(json_t *value)
     said.optimal = json_is_true(optimal);
 }
 
+static double squares, nearest; /* the sum of squared errors, and the least that outputs can have */
+
 /* Every figure is that of the table. Leaves the targets in `values`; returns the largest error. */
 static i128 check_certificate(void)
 {
     i128 low = y.qmin * ONE, high = y.qmax * ONE, largest = 0, total = 0, against = most_against();
     i64 saturated[2] = {0, 0}, rounded[2] = {0, 0}, bits = needed_bits();
-    double squares = 0, lost = 0;
+    double lost = 0, off_nearest;
     errors = get(codes, sizeof *errors);
     for (i64 k = 0; k < codes; k++) {
         i128 target = values[k] + y.zero_point * ONE;
@@ -518,6 +524,8 @@ static i128 check_certificate(void)
         double square = in_steps(errors[k]) * in_steps(errors[k]) - lost, next = squares + square;
         lost = (next - squares) - square; /* Kahan's sum, good to 2^-51 */
         squares = next;
+        off_nearest = in_steps(magnitude(floor_div(values[k] + ONE / 2, ONE) * ONE - values[k]));
+        nearest += off_nearest * off_nearest;
         for (int most = 0; most < 2; most++) {
             i128 off = most ? unit : -unit;
             saturated[most] += target < low + off || target > high - off;
@@ -546,7 +554,9 @@ static struct {
     i64 slopes[2], shifts[2], offsets[2], multiple, stored, terms, grid, *of_terms; /* grid: -1 where places are any */
     int one_shift, of_terms_count;
     json_t *fixed, *equal;
+    i64 *output; /* of each code, that it is fixed to, or FREE */
 } rules;
+#define FREE INT64_MIN
 static const char *words[MOST_WORDS + 2]; /* of the spec */
 
 /* The n-th word behind a flag of the spec; where there is none, another one. */
@@ -589,6 +599,9 @@ static bool is_nearest(const struct side *side, i64 code, const char *real)
 static void check_fixed(void)
 {
     size_t asked = 0;
+    rules.output = get(codes, sizeof *rules.output);
+    for (i64 k = 0; k < codes; k++)
+        rules.output[k] = FREE;
     for (const char *word; (word = flag("--fix", asked, NULL)); asked++) {
         char real[2][52];
         i64 q_x, q_y;
@@ -598,6 +611,7 @@ static void check_fixed(void)
         REQUIRE(q_x >= x.qmin && q_x <= x.qmax && is_nearest(&x, q_x, real[0]) && is_nearest(&y, q_y, real[1]),
                 "rules: fixed is not what --fix asks for");
         REQUIRE(outputs[q_x - x.qmin] == q_y, "a fixed code has another output");
+        rules.output[q_x - x.qmin] = q_y;
     }
     REQUIRE(length(rules.fixed) == asked, "rules: fixed is not what --fix asks for");
 }
@@ -744,11 +758,9 @@ static void find_bands(i128 reach)
     for (i64 q = x.qmin; q <= x.qmax; q++) {
         i128 target = values[q - x.qmin], low = ceil_div(target - reach - unit, ONE);
         i128 high = floor_div(target + reach + unit, ONE), other;
-        for (size_t i = 0; i < length(rules.fixed); i++)
-            if (element(json_array_get(rules.fixed, i), 0) == q) {
-                low = larger(low, element(json_array_get(rules.fixed, i), 1));
-                high = smaller(high, element(json_array_get(rules.fixed, i), 1));
-            }
+        i64 only = rules.output[q - x.qmin];
+        low = only == FREE ? low : larger(low, only);
+        high = only == FREE ? high : smaller(high, only);
         low = low <= y.qmin ? -INFINITE : low;
         high = high >= y.qmax ? INFINITE : high;
         if (q < d0) { /* The value v of its image gives it the output sum - v. */
@@ -775,6 +787,11 @@ struct exclusion {
 struct slopes {
     i64 first, step, count, *items;
 };
+
+static i64 slope_at(const struct slopes *list, i64 k)
+{
+    return list->items ? list->items[k] : list->first + list->step * k;
+}
 
 struct ratio {
     i128 above, below; /* below > 0; 0: no bound */
@@ -883,8 +900,7 @@ static i128 bound_at(const struct exclusion *e, i64 q_b, i64 i, bool above, int 
  * halved. */
 static void exclude(const struct exclusion *e, const struct slopes *list, i64 first, i64 last, i64 i, i64 j)
 {
-    i64 u = list->items ? list->items[first] : list->first + list->step * first;
-    i64 w = list->items ? list->items[last] : list->first + list->step * last, by[2] = {i, j};
+    i64 u = slope_at(list, first), w = slope_at(list, last), by[2] = {i, j};
     i128 found[2] = {-INFINITE, INFINITE};
     for (int above = 0; above < 2; above++)
         for (int kind = 0; kind < (by[above] == -1 ? 9 : 1); kind++) {
@@ -947,7 +963,165 @@ static struct exclusion check_exclusion(const i64 shifts[2], json_t *value)
     return e;
 }
 
+/* ---- Squares: what lines cost at least ---- */
+
+/* Of the stored codes before d0 + i: what their outputs cost at least. And what lines from one place on cost at least
+ * before each code: need, and rest where what follows needs no more. In units of 2^-unit_bits, each square rounded
+ * down, of the least error that may be. */
+static i128 *floors, *need, *rest_need;
+static i64 unit_bits;
+
+static i128 square(i128 error_of)
+{
+    int drop = 0; /* what a product of 128 bits has no room for */
+    for (error_of = larger(error_of - unit, 0); error_of >> drop >= (i128)1 << 63;)
+        drop++;
+    return (error_of >> drop) * (error_of >> drop) >> (2 * POINT - unit_bits - 2 * drop);
+}
+
+/* The least cost at a code of outputs from low to high: that of the nearest one, or of the fixed one. */
+static i128 cost_of_code(i64 q, i128 low, i128 high)
+{
+    i128 target = values[q - x.qmin], output = (target + ONE / 2) >> POINT;
+    low = smaller(larger(low, y.qmin), y.qmax);
+    high = smaller(larger(high, y.qmin), y.qmax);
+    output = rules.output[q - x.qmin] == FREE ? smaller(larger(output, low), high) : rules.output[q - x.qmin];
+    return output < low || output > high ? (i128)1 << 100 : square(magnitude(output * ONE - target));
+}
+
+/* The least cost at a stored code of values from low to high: its own, and that of its image. */
+static i128 least_cost(i64 q, i128 low, i128 high)
+{
+    i64 image = 2 * d0 - q;
+    i128 cost = q <= x.qmax ? cost_of_code(q, low, high) : 0;
+    return cost + (folded && image < q && image >= x.qmin ? cost_of_code(image, sum - high, sum - low) : 0);
+}
+
+/* Whether the types allow a line. */
+static bool is_line(const struct exclusion *line, i64 q_b, i64 c)
+{
+    bool allowed = true;
+    for (int kind = 0; kind < 9; kind++)
+        allowed &= bound_of_types(line, q_b, false, kind) <= c && c <= bound_of_types(line, q_b, true, kind);
+    return allowed;
+}
+
+/* Lines of a part of a list of slopes, and of the constants c1 to c2, cost enough: they are looked at from code to
+ * code, until they cost enough for all that follows; else one half after the other is. */
+static void check_box(struct exclusion *line, const struct slopes *list, i64 first, i64 last, i64 c1, i64 c2)
+{
+    i64 u = slope_at(list, first), w = slope_at(list, last), b = line->a;
+    i128 cost = 0;
+    do {
+        i128 p = u * ((i128)b - line->origin), r = w * ((i128)b - line->origin);
+        cost += least_cost(b, value_of(smaller(p, r), line->n, c1), value_of(larger(p, r), line->n, c2));
+        b++;
+    } while (cost >= need[b - d0] && cost < rest_need[b - d0]);
+    if (cost >= need[b - d0])
+        return;
+    line->b = b;
+    i128 most = larger(magnitude((i128)line->a - line->origin), magnitude((i128)b - 1 - line->origin));
+    double moved = ldexp((double)((w - u) * most), form == BIASED ? 0 : (int)-line->n);
+    if (first < last && (c1 == c2 || moved >= (double)c2 - (double)c1)) {
+        check_box(line, list, first, first + (last - first) / 2, c1, c2);
+        check_box(line, list, first + (last - first) / 2 + 1, last, c1, c2);
+    } else if (c1 < c2) {
+        i64 middle = (i64)floor_div((i128)c1 + c2, 2);
+        check_box(line, list, first, last, c1, middle);
+        check_box(line, list, first, last, middle + 1, c2);
+    } else
+        REQUIRE(!is_line(line, u, c1), "the line of %lld * 2^-%lld and %lld costs less from %lld to %lld", u, line->n,
+                c1, line->a, b - 1);
+}
+
+static void check_lines(i64 a, const i64 shifts[2])
+{
+    struct exclusion line = {.a = a, .origin = form == ANCHORED ? a : x.zero_point};
+    for (line.n = shifts[0]; line.n <= shifts[1]; line.n++) {
+        struct slopes list = list_slopes(line.n, line.n == shifts[0], (struct ratio){0, 0}, (struct ratio){0, 0});
+        if (list.count)
+            check_box(&line, &list, 0, list.count - 1, rules.offsets[0], rules.offsets[1]);
+    }
+}
+
+static void find_floors(i64 bits)
+{
+    unit_bits = bits;
+    floors = get(d1 - d0, sizeof *floors);
+    need = get(d1 - d0, sizeof *need);
+    rest_need = get(d1 - d0, sizeof *rest_need);
+    for (i64 q = d0; q < d1; q++)
+        floors[q + 1 - d0] = floors[q - d0] + least_cost(q, -INFINITE / 2, INFINITE / 2);
+}
+
+/* What m segments cost at least that end before the k-th place; the one behind the last is d1. */
+static i64 least_of(json_t *rows, i64 m, i64 k)
+{
+    return m ? element(json_array_get(rows, (size_t)m - 1), (size_t)k - 1) : 0;
+}
+
+/* Finds what lines from the k-th place on cost at least, with m segments before them, first <= m <= last. */
+static void find_needs(json_t *rows, const i64 *place, i64 places, i64 k, i64 first, i64 last)
+{
+    i128 behind = -INFINITE;
+    for (i64 i = 0; i <= d1 - d0; i++)
+        need[i] = -INFINITE;
+    for (i64 b = k + 1; b <= places; b++)
+        for (i64 m = first; m <= last; m++)
+            need[place[b] - d0] = larger(need[place[b] - d0], (i128)least_of(rows, m + 1, b) - least_of(rows, m, k));
+    for (i64 i = d1 - d0; i > place[k] - d0; i--) {
+        rest_need[i] = behind;
+        behind = larger(behind, need[i]) - (floors[i] - floors[i - 1]);
+    }
+    for (i64 b = k + 1; b < places && k && form != ANCHORED;
+         b++) { /* From there on it is a line of the range from b. */
+        i128 most = -INFINITE;
+        for (i64 m = first; m <= last; m++)
+            most = larger(most, (i128)least_of(rows, m, b) - least_of(rows, m, k));
+        rest_need[place[b] - d0] = smaller(rest_need[place[b] - d0], most);
+    }
+}
+
+/* least[m] has for each place what m segments cost at least that end there; no line costs less than what this grows
+ * by. */
+static void check_costs(const i64 shifts[2], i64 equal, json_t *rows, i64 segments_asked, i64 squares_asked)
+{
+    i64 *place = get(d1 - d0, sizeof *place), places = 0, m = equal ? 1 : segments_asked;
+    for (i64 q = d0; q <= x.qmax && !equal; q++)
+        if (q == last_place(q + 1))
+            place[places++] = q;
+    for (; places < equal; places++)
+        place[places] = equal_start(places, equal);
+    place[places] = d1;
+    if ((i64)length(rows) != m)
+        fail(2, "least has not its rows");
+    for (; m; m--) {
+        if ((i64)length(json_array_get(rows, (size_t)m - 1)) != places)
+            fail(2, "a row of least has another length");
+        REQUIRE(least_of(rows, m, places) >= squares_asked, "least ends below squares");
+    }
+    for (i64 k = places - 1; k >= 0; k--) {
+        if (equal) {
+            for (i64 i = 0; i <= d1 - d0; i++) {
+                need[i] = -INFINITE;
+                rest_need[i] = INFINITE;
+            }
+            need[place[k + 1] - d0] = (i128)least_of(rows, 1, k + 1) - (k ? least_of(rows, 1, k) : 0);
+            rest_need[place[k + 1] - d0] = -INFINITE;
+        } else if (k == 0 || segments_asked > 1)
+            find_needs(rows, place, places, k, k ? 1 : 0, k ? segments_asked - 1 : 0);
+        if (equal || k == 0 || segments_asked > 1)
+            check_lines(place[k], shifts);
+    }
+    free(place);
+}
+
 /* ---- The second claim: no allowed table of so many segments is within the error ---- */
+
+static struct {
+    i64 segments, squares, unit; /* the squares in units of 2^-unit */
+    const char *error;           /* or NULL: the claim is one of squares */
+} claim;
 
 /* For each number of equal segments, or 0, and each shift from -63 to 63, whether a chain is about it. */
 static bool covered[MOST_SEGMENTS + 1][127];
@@ -983,8 +1157,7 @@ static i64 check_group(const i64 shifts[2], const json_t *rows, i64 *reach)
 static void check_equal(const i64 shifts[2], const json_t *rows, i64 equal)
 {
     bool found = false;
-    REQUIRE(is_equal_count(equal) && length(rows) == 1 && length(json_array_get(rows, 0)) == 1,
-            "a chain of equal segments has one exclusion");
+    REQUIRE(length(rows) == 1 && length(json_array_get(rows, 0)) == 1, "a chain of equal segments has one exclusion");
     struct exclusion e = check_exclusion(shifts, json_array_get(json_array_get(rows, 0), 0));
     for (i64 m = 0; m < equal; m++)
         found |= (equal_start(m, equal) == e.a || (equal_start(m, equal) < e.a && e.any_start)) &&
@@ -994,40 +1167,49 @@ static void check_equal(const i64 shifts[2], const json_t *rows, i64 equal)
 
 /* F(m), here `place`, is the last place where segment m of a table of these shifts can start: it cannot hold the range
  * of an exclusion that begins there or later. */
-static void check_chain(json_t *chain, i64 number)
+static void check_groups(const i64 shifts[2], json_t *rows, i64 number)
 {
-    i64 shifts[2], equal = 0, before = d0 - 1, place = d0, last_b = d0, reach;
-    json_t *rows;
-    read_json(chain, "chain", "{s[II] s?I so}", "shifts", shifts, shifts + 1, "equal", &equal, "groups", &rows);
-    REQUIRE(rules.shifts[0] <= shifts[0] && shifts[0] <= shifts[1] && shifts[1] <= rules.shifts[1],
-            "a chain's shifts are not among those of the rules");
-    REQUIRE(rules.one_shift || (shifts[0] == rules.shifts[0] && shifts[1] == rules.shifts[1]),
-            "a chain has not all shifts");
-    REQUIRE((equal != 0) == (rules.equal != NULL), "a chain has equal segments, or has none, unlike the rules");
-    if (equal)
-        check_equal(shifts, rows, equal);
-    for (size_t m = 0; m < length(rows) && !equal; m++) {
-        i64 b = check_group(shifts, json_array_get(rows, m), &reach);
+    i64 before = d0 - 1, place = d0, last_b = d0, reach, made = (i64)length(rows);
+    for (i64 m = 0; m < made; m++) {
+        i64 b = check_group(shifts, json_array_get(rows, (size_t)m), &reach);
         /* In the anchored form starts up to `before` are excluded by the groups before, up to a b that is not larger.
          */
         REQUIRE(form != ANCHORED || b >= last_b, "a group ends before the one before it");
         for (i64 p = form == ANCHORED ? before + 1 : place; p <= place; p++)
-            REQUIRE(is_excluded(p, reach), "group %zu does not exclude a segment from %lld on", m, p);
+            REQUIRE(is_excluded(p, reach), "group %lld does not exclude a segment from %lld on", m, p);
         before = place;
         place = last_place(b);
         last_b = b;
     }
-    i64 made = (i64)length(rows);
-    REQUIRE(equal || made == number || (made && made < number && place <= before), "a chain does not go on to the end");
+    REQUIRE(made == number || (made && made < number && place <= before), "a chain ends too early");
+}
+
+static void check_chain(json_t *chain)
+{
+    i64 shifts[2], equal = 0;
+    json_t *rows;
+    read_json(chain, "chain", "{s[II] s?I so}", "shifts", shifts, shifts + 1, "equal", &equal,
+              claim.error ? "groups" : "least", &rows);
+    REQUIRE(rules.shifts[0] <= shifts[0] && shifts[0] <= shifts[1] && shifts[1] <= rules.shifts[1],
+            "a chain's shifts are not among those of the rules");
+    REQUIRE(rules.one_shift || (shifts[0] == rules.shifts[0] && shifts[1] == rules.shifts[1]),
+            "a chain has not all shifts");
+    REQUIRE(rules.equal ? equal && is_equal_count(equal) : !equal, "a chain is not of the rules' equal segments");
+    if (!claim.error)
+        check_costs(shifts, equal, rows, claim.segments, claim.squares);
+    else if (equal)
+        check_equal(shifts, rows, equal);
+    else
+        check_groups(shifts, rows, claim.segments);
     for (i64 n = shifts[0]; n <= shifts[1]; n++)
         covered[equal][n + 63] = true;
 }
 
-static void check_chains(json_t *chains, i64 number)
+static void check_chains(json_t *chains)
 {
     group_of = get(d1 - d0, sizeof *group_of);
     for (size_t k = 0; k < length(chains); k++)
-        check_chain(json_array_get(chains, k), number);
+        check_chain(json_array_get(chains, k));
     for (i64 equal = 0; equal <= MOST_SEGMENTS; equal++)
         for (i64 n = rules.shifts[0]; n <= rules.shifts[1]; n++)
             REQUIRE(covered[equal][n + 63] || (rules.equal ? !equal || !is_equal_count(equal) : equal),
@@ -1058,6 +1240,28 @@ static void follows_for_max(i64 number, i128 limit, i128 largest)
             "lower_bound_lsb is above the error of impossible");
 }
 
+/* How far below the table's sum of squares B may be, or the least sum that outputs can have. */
+static double slack_of_squares(void)
+{
+    return fmax(squares / 1e9, ldexp((double)codes, -30));
+}
+
+static bool is_bound_of_squares(double least)
+{
+    return said.lower_bound * said.lower_bound * (double)codes <= least * 1.000002;
+}
+
+static void follows_for_squares(void)
+{
+    i64 asked = flag_number("--segments", "16");
+    double least = ldexp((double)claim.squares, (int)-claim.unit);
+    REQUIRE(codes <= 1 << 12 && !weights, "squares are of 2^12 codes, without weights");
+    REQUIRE(claim.segments >= asked && claim.segments >= count && is_equal_count(asked), "impossible: S is too small");
+    REQUIRE(!said.optimal || squares - least <= slack_of_squares(), "optimal: B is too far below the table's squares");
+    REQUIRE(!said.optimal || agrees(said.lower_bound, said.rms, 0), "lower_bound_lsb is not rms_err_lsb");
+    REQUIRE(said.optimal || is_bound_of_squares(least), "lower_bound_lsb is above the squares of impossible");
+}
+
 /* Returns how many smaller numbers of equal segments are left open. */
 static i64 follows_for_segments(i64 number, i128 limit, i128 largest)
 {
@@ -1076,19 +1280,20 @@ static i64 follows_for_segments(i64 number, i128 limit, i128 largest)
     return left;
 }
 
-static struct {
-    i64 segments;
-    const char *error;
-} claim;
-
 /* Checks the second claim; returns how many smaller numbers of equal segments it leaves open. */
 static i64 check_impossible(json_t *impossible, json_t *rule, json_t *chains, i128 largest)
 {
     i64 most = 0, left = 0;
-    read_json(impossible, "impossible", "{sI ss}", "segments", &claim.segments, "error", &claim.error);
-    REQUIRE(claim.segments >= 1 && claim.segments <= MOST_SEGMENTS, "impossible: segments are 1 to 4096");
-    decimal(error, claim.error);
-    i128 limit = in_units(error);
+    i128 limit = 0;
+    bool rms = is_objective("rms");
+    read_json(impossible, "impossible", rms ? "{sI sI sI}" : "{sI ss}", "segments", &claim.segments,
+              rms ? "squares" : "error", rms ? (void *)&claim.squares : (void *)&claim.error, "unit", &claim.unit);
+    REQUIRE(claim.segments >= 1 && claim.segments <= MOST_SEGMENTS && claim.unit >= 0 && claim.unit <= 60,
+            "impossible: is out of range");
+    if (!rms) {
+        decimal(error, claim.error);
+        limit = in_units(error);
+    }
     read_rules(rule);
     check_allowed();
     for (size_t i = 0; i < length(rules.equal); i++)
@@ -1096,10 +1301,15 @@ static i64 check_impossible(json_t *impossible, json_t *rule, json_t *chains, i1
     REQUIRE(!rules.equal || claim.segments == most, "segments are not the largest number of equal ones");
     if (is_objective("max"))
         follows_for_max(claim.segments, limit, largest);
+    else if (rms)
+        follows_for_squares();
     else
         left = follows_for_segments(claim.segments, limit, largest);
-    find_bands(limit + 1);
-    check_chains(chains, claim.segments);
+    if (rms)
+        find_floors(claim.unit);
+    else
+        find_bands(limit + 1);
+    check_chains(chains);
     return left;
 }
 
@@ -1107,10 +1317,14 @@ static i64 check_impossible(json_t *impossible, json_t *rule, json_t *chains, i1
 static void tell_unproven(i128 largest)
 {
     i128 small = is_objective("max") ? slack(largest) : 0;
-    bool open = is_objective("rms") || (largest > small && (!is_objective("segments") || count > 1));
-    if (open && said.optimal)
+    bool open = largest > small && (!is_objective("segments") || count > 1), high = said.lower_bound > in_steps(small);
+    if (is_objective("rms")) {
+        open = squares - nearest > slack_of_squares() || !agrees(said.lower_bound, said.rms, 0);
+        high = !is_bound_of_squares(nearest) && (open || !said.optimal);
+    }
+    if (said.optimal && (open || weights))
         printf("; not proven: optimal");
-    if (said.lower_bound > in_steps(small))
+    if (high)
         printf("; not proven: lower_bound_lsb");
 }
 
@@ -1141,9 +1355,12 @@ int main(int arguments, char **argument)
     REQUIRE(impossible || (!rule && !chains), "rules or chains, and no claim");
     i64 left = impossible ? check_impossible(impossible, rule, chains, largest) : 0;
     printf("%s: accepted: largest error %.10g LSB, %lld segments", file_name, in_steps(largest), count);
-    if (impossible)
-        printf("; no allowed table of at most %lld %ssegments is within %s LSB", claim.segments,
-               rules.equal ? "equal " : "", claim.error);
+    const char *kind = rules.equal ? "equal " : "";
+    if (impossible && claim.error)
+        printf("; no allowed table of at most %lld %ssegments is within %s LSB", claim.segments, kind, claim.error);
+    else if (impossible)
+        printf("; no allowed table of at most %lld %ssegments has an RMS error of less than %.10g LSB", claim.segments,
+               kind, sqrt(ldexp((double)claim.squares, (int)-claim.unit) / (double)codes));
     else
         tell_unproven(largest);
     if (left)
