@@ -118,9 +118,9 @@ class Table:
             "object parameters in out certificate fold? reduction?"))
         self.x, self.y, self.biased = Side(value["in"], "in"), Side(value["out"], "out"), self.form == "biased"
         constant = {"absolute": "term_c", "biased": "bias", "anchored": "y"}.get(self.form)
-        require(self.pwl_table == 1 and constant and self.rounding in ROUNDINGS and self.outside in (None, "clamp"),
+        require(self.pwl_table == 1 and self.rounding in ROUNDINGS and self.outside in (None, "clamp"),
                 "the table is of no known kind")
-        require(self.function in FUNCTIONS and not self.reduction and not self.samples_sha256 and not self.expression,
+        require(self.function in FUNCTIONS and self.reduction is self.samples_sha256 is self.expression is None,
                 "nothing is proven of reduced tables, samples and expressions")
         self.count = self.x.qmax - self.x.qmin + 1
         require(self.count <= 2**20, "nothing is proven of more than 2^20 codes")
@@ -303,7 +303,7 @@ class Rules:
         self.grid, self.equal = places["shift"], places["equal"]
         require((self.grid is not None, self.equal is not None) == (knots == "pow2", knots == "uniform") and
                 (self.grid is None or 0 <= self.grid <= 32 and top in ([], [str(table.x.bits - self.grid)])) and
-                (self.equal is None or self.equal and min(self.equal) > 0), "rules: places are not those of --knots")
+                self.equal != [], "rules: places are not those of --knots")
         powers = [0] + [sign << k for k in range(33) for sign in (1, -1)]
         self.of_terms = sorted({a + b for a in powers for b in (powers if terms == 2 else [0])})
 
@@ -553,7 +553,7 @@ def check_chain(value, rules, bands, segments):
     shifts, equal, chain = rules.read_chain(value, "groups")
     groups, anchored = [], rules.table.form == "anchored"
     for rows in chain:
-        require(KINDS["list"](rows) and rows, "a group is no list of exclusions", status=2)
+        require(KINDS["list"](rows), "a group is no list of exclusions", status=2)
         groups.append([Exclusion(row, rules, bands, shifts) for row in rows])
         require(len({one.b for one in groups[-1]}) == 1, "a group's exclusions do not end together")
     if rules.equal:
@@ -562,14 +562,13 @@ def check_chain(value, rules, bands, segments):
         require(any(start <= one.a and one.b <= end and (one.a == start or one.any_start)
                     for start, end in zip(starts, starts[1:])), "its exclusion is not one of a segment")
         return shifts, equal
-    before, place, ends = rules.table.d0 - 1, rules.table.d0, [group[0].b for group in groups]
-    # In the anchored form starts up to `before` are excluded by the groups before, up to a b that is not larger.
-    require(not anchored or ends == sorted(ends), "a group ends before the one before it")
+    before, place = rules.table.d0 - 1, rules.table.d0
+    # In the anchored form starts up to `before` are excluded by the groups before.
     for m, group in enumerate(groups):
         starts, reach = {one.a for one in group}, max((one.a for one in group if one.any_start), default=-inf)
         for p in range(before + 1 if anchored else place, place + 1):
             require(p in starts or p <= reach or p != rules.last_place(p + 1), "group", m, "does not exclude", p)
-        before, place = place, rules.last_place(ends[m])
+        before, place = place, rules.last_place(group[0].b)
     require(len(groups) == segments or 0 < len(groups) < segments and place <= before, "a chain ends too early")
     return shifts, equal
 
@@ -583,7 +582,6 @@ def check_consequence(table, rules, claim, largest, squares, slack):
         asked = int(decimal(rules.flags["--segments"]))
         require(segments >= max(asked, number) and (not equal or asked in equal), "S is too small")
     if objective == "rms":
-        require(claim["error"] is None and claim["unit"] is not None, "impossible: squares are missing", status=2)
         least = Fraction(claim["squares"], 2**claim["unit"])
         require(not optimal or squares - least <= slack, "optimal: B is too far below the squares of the table")
         if optimal:
@@ -591,7 +589,6 @@ def check_consequence(table, rules, claim, largest, squares, slack):
         require(optimal or Fraction(bound or 0)**2 * table.count <= least * Fraction(1000002, 1000000),
                 "lower_bound_lsb is above the squares of impossible")
         return []
-    require(claim["squares"] is None is claim["unit"], "impossible: there are squares, and no rms", status=2)
     error = decimal(claim["error"])
     if objective == "max":
         require(not optimal or exact - error <= slack, "optimal: L is too far below E")
@@ -644,9 +641,10 @@ def check_proof(text):
             high = (bound or 0) > small
         left += ["optimal"] * bool(optimal and (open_ or table.weights_sha256)) + ["lower_bound_lsb"] * high
     else:
-        claim = read(proof["impossible"], "impossible", "int segments squares? unit?", "str error?")
+        kind = "int squares unit" if objective == "rms" else "str error"
+        claim = read(proof["impossible"], "impossible", "int segments", kind)
         rules, segments = Rules(proof["rules"], table), claim["segments"]
-        require(1 <= segments <= 4096 and 0 <= (claim["unit"] or 0) <= 60, "impossible: is out of range")
+        require(1 <= segments <= 4096 and 0 <= claim.get("unit", 0) <= 60, "impossible: is out of range")
         rules.check_table(outputs)
         left += check_consequence(table, rules, claim, largest, squares, slack)
         count = f"{' or '.join(map(str, rules.equal))} equal" if rules.equal else f"at most {segments}"

@@ -13,6 +13,7 @@ find a mutant. PWL_TEST_LONG=1 tries more faults.
 """
 import ast
 import copy
+import itertools
 import json
 import os
 import random
@@ -28,7 +29,9 @@ from test_check_proof import Checkers, check_exclusion, outputs, prove
 TANH = "tanh --in s5:2^-2 --out s5:2^-4"
 SPECS = [
     f"{TANH} --segments 3 --method minimax", f"{TANH} --max-err 1",
-    f"{TANH} --max-err 1 --form anchored --rounding half_even",
+    f"{TANH} --max-err 1 --form anchored --rounding half_even", f"{TANH} --max-err 0.8 --form anchored --knots pow2:4",
+    *(f"tanh --in s{bits}:2^-1 --out s4:2^-3 --segments 2 --slope-bits 4 {more}" for bits, more in (
+        (3, ""), (3, "--form anchored"), (4, "--symmetry fold"), (3, "--knots uniform"))),
     f"{TANH} --segments 2 --method minimax --symmetry fold --form biased --rounding half_up",
     "exp --in s5:2^-2:1 --out u5:2^-3 --segments 2 --method minimax --shift one --rounding half_away --form biased",
     f"{TANH} --segments 4 --method minimax --knots uniform", f"{TANH} --max-err 2 --knots uniform",
@@ -36,43 +39,50 @@ SPECS = [
     "tanh --in s6:2^-3 --out s6:2^-5 --segments 4 --method minimax --shift-multiple 4 --slope-bits 6 --shift one",
     f"{TANH} --segments 3 --method minimax --fix 0:0 --fix 1:0.75 --offset-type s5",
     "log --in u5:2^-2 --out s5:2^-3 --segments 2 --method minimax --outside clamp --slope-bits 4",
-    "elu --in s5:0.3 --out s5:0.25:-5 --segments 2 --method minimax --param alpha=1.3", f"{TANH} --segments 3",
+    "elu --in s5:0.3 --out s5:0.25:-5 --segments 2 --method minimax --param alpha=1.3", "relu --in u4:2^-2 --out u4:2^-2 --segments 3",
 ]
 # Rules that are computed: what stands in the checker, what a mutant has there, and whether exclusions can tell.
 COMPUTED = [
-    ("ceil_div(target - reach, ONE), (target + reach) >> POINT", "ceil_div(target - reach, ONE) + 1, (target + reach) >> POINT", 0),
-    ("ceil_div(target - reach, ONE), (target + reach) >> POINT", "ceil_div(target - reach, ONE), ((target + reach) >> POINT) - 1", 0),
+    ("ceil_div(target - reach, ONE), (target", "ceil_div(target - reach, ONE) + 1, (target", 0),
+    ("(target + reach) >> POINT", "((target + reach) >> POINT) - 1", 0),
     ("-inf if low <= y.qmin else low", "low", 0), ("inf if high >= y.qmax else high", "high", 0),
     ("fold - high, fold - low", "fold - 1 - high, fold - 1 - low", 0),
     ("self.end(i, 0) - self.end(j, 1) - 1", "self.end(i, 0) - self.end(j, 1)", 1),
-    ("if is_lower]", "]", 1), ("if not is_lower]", "]", 1),
-    ("max([low] + [ceil_div(bound * Fraction(2)**n, 1)", "max([low] + [ceil_div(bound * Fraction(2)**n, 1) + 1", 1),
-    ("[bound * Fraction(2)**n // 1", "[bound * Fraction(2)**n // 1 - 1", 1),
-    ("halved = n > shifts[0] and", "halved =", 1), ("rules.slope_range(n - 1)[1] >= 0 and", "", 0),
-    ("n > 0 and exact", "n > 0", 1), ("n > 0 and exact", "exact", 1), ("if q % 2 or not halved", "if q % 2", 1),
+    ("Fraction(2)**n, 1) for", "Fraction(2)**n, 1) + 1 for", 1), ("[bound * Fraction(2)**n // 1", "[bound * Fraction(2)**n // 1 - 1", 1),
+    ("halved = n > shifts[0] and", "halved =", 1), (" and self.slope_range(n - 1)[1] >= 0", "", 0),
+    ("n > 0 and self.table.rounding in", "self.table.rounding in", 1), ('rounding in ("floor", "half_up"))', "rounding)", 1),
     ("(q % 2 or not halved)", "q % 2", 1), ("least = max(map(min,", "least = max(map(max,", 1),
     ("most = min(map(max,", "most = min(map(min,", 1), ("if least <= most:", "if least < most:", 1),
     ("self.exclude(part[:len(part) // 2], i, j)", "pass", 0), ("self.exclude(part[len(part) // 2:], i, j)", "pass", 0),
     ("value + side) - side - p", "value + side) - p", 1), ("value + side) - side - p", "value) - p", 1),
     ('"floor": 0', '"floor": -1', 1), ('"half_up": half', '"half_up": half - 1', 1),
     ("half - (value <= 0)", "half - (value < 0)", 1), ("half - value % 2", "half - 1", 1),
-    ("return ceil_div(value, 1 << -self.n)", "return value // (1 << -self.n) + 1", 1),
-    ("(1 << n - 1) + 1 if rounding", "(1 << n - 1) + 2 if rounding", 1), ("high - (1 << n - 1)\n", "high - (1 << n - 1) - 1\n", 1),
-    ("self.least_sum(top + 1) - 1", "self.least_sum(top) - 1", 1), ("self.least_sum(bottom)", "self.least_sum(bottom) + 1", 1),
-    ("[self.rules.offsets[0]]", "[self.rules.offsets[0] + 1]", 1), ("[self.rules.offsets[1]]", "[self.rules.offsets[1] - 1]", 1),
-    ("least.append(inf if none", "least.append(inf if True", 1), ("bottom - v)", "bottom - v + 1)", 1),
-    ("top - v)", "top - v - 1)", 1), ("low - p if biased", "low - p + 1 if biased", 1), ("high - p if biased", "high - p - 1 if biased", 1),
-    ("not bottom <= x <= top", "not bottom < x < top", 1), ("p < (bottom if biased", "p <= (bottom if biased", 1),
-    ("p > (top if biased", "p >= (top if biased", 1), ("p < (bottom if biased else low)", "p < low", 1),
-    ("p > (top if biased else high)", "p > high", 1),
+    ("return ceil_div(value, 1 << -n)", "return value // (1 << -n) + 1", 1),
+    ("(1 << n - 1) + 1 if rounding", "(1 << n - 1) + 2 if rounding", 1),
+    ("high - (1 << n - 1)\n", "high - (1 << n - 1) - 1\n", 1),
+    ("least_sum(n, top + 1) - 1", "least_sum(n, top) - 1", 1), ("least_sum(n, bottom)", "least_sum(n, bottom) + 1", 1),
+    ("[self.offsets[0]]", "[self.offsets[0] + 1]", 1), ("[self.offsets[1]]", "[self.offsets[1] - 1]", 1),
+    ("bottom - v)", "bottom - v + 1)", 1), ("top - v)", "top - v - 1)", 1),
+    ("low - p if biased", "low - p + 1 if biased", 1), ("high - p if biased", "high - p - 1 if biased", 1),
+    ("not bottom <= x <= top", "not bottom < x < top", 1), ("p < (bottom if biased else low)", "p < low", 1),
+    ("p > (top if biased else high)", "p > high", 1), ("p < (bottom if biased", "p <= (bottom if biased", 1),
+    ("p > (top if biased", "p >= (top if biased", 1),
     ('or\n                          self.table.form != "anchored")', "or True)", 1),
-    ("starts, reach = {one.a for one in group}, max((one.a for one in group if one.any_start)",
-     "starts, reach = {one.a for one in group}, max((one.a for one in group)", 0),
+    ("max((one.a for one in group if one.any_start), default=-inf)", "max(one.a for one in group)", 0),
     ("range(before + 1 if anchored else place, place + 1)", "range(place, place + 1)", 0),
-    ("before, place = place, rules.last_place(ends[m])", "before, place = place, rules.last_place(ends[m] - 1)", 0),
+    ("rules.last_place(group[0].b)", "rules.last_place(group[0].b - 1)", 0),
     ("for equal in rules.equal or [None]:", "for equal in (rules.equal or [None])[:1]:", 0),
-    ("range(rules.shifts[0], rules.shifts[1] + 1):\n                require", "range(rules.shifts[0], rules.shifts[1]):\n                require", 0),
+    ("range(rules.shifts[0], rules.shifts[1] + 1):\n                require",
+     "range(rules.shifts[0], rules.shifts[1]):\n                require", 0),
     ("any(of == equal and", "any(", 0),
+    # Squares.
+    ("abs((output << POINT) - target) - self.wide, 0)", "abs((output << POINT) - target) + self.wide + (ONE >> 9), 0)", 0),
+    ("table.fold - high), table", "table.fold - high + 1), table", 0), ("shr(min(p, w) + before1", "shr(p + before1", 0),
+    ("shr(max(p, w) + before2", "shr(p + before2", 0), ("if cost < needs.get(b, -inf):", "if cost < needs.get(b, -inf) - 2**36:", 0),
+    ("if cost >= rests.get(b, inf):", "if cost >= min(needs.get(b, inf), rests.get(b, inf)):", 0),
+    ("rest = max(rest, needs.get(b + 1, -inf)) - (self", "rest = max(rest, needs.get(b + 1, -inf)) - 2 * (self", 0),
+    (' and self.table.form != "anchored":', ":", 0), ("for m in numbers) for b in ends", "for m in list(numbers)[:1]) for b in ends", 0),
+    ("(n, part[half:], c1, c2)]", "]", 0), ("(n, part, middle + 1, c2)]", "]", 0),
 ]
 
 
@@ -198,7 +208,7 @@ def faults_everywhere(proof):
             for other in (value * 0.999, value * 1.001, -value, 0.0):
                 yield changed(proof, path, other)
         elif type(value) is str:
-            for other in (value + "1", value[:-1], "none"):
+            for other in (value + "1", value[:-1], "none", "0", "-0.1", f"{value}e-1"):
                 yield changed(proof, path, other)
         elif type(value) is list:
             yield changed(proof, path, value + value[-1:])
@@ -207,6 +217,8 @@ def faults_everywhere(proof):
         elif type(value) is dict:
             yield changed(proof, path + ("unknown",), 1)
         yield changed(proof, path, {"x": 1})
+        if value is None:
+            yield changed(proof, path, 0.5)
         yield changed(proof, path, None)
         yield lacking(proof, path)
 
@@ -218,6 +230,8 @@ def measured(module, proof):
     for _ in range(80):
         try:
             module.check_proof(json.dumps(proof).encode())
+            return proof
+        except (IndexError, TimeoutError):
             return proof
         except module.Bad as reason:
             match = re.match(r"(\w+): it is (\S+)$", reason.args[1])
@@ -233,14 +247,64 @@ def measured(module, proof):
     return proof
 
 
-def faults_of_tables(module, proof):
-    """Tables with other segments, and true figures."""
+def faults_of_tables(proof):
+    """Other segments, other flags, and fields that have to be absent."""
     for path, value in places(proof["table"]["segments"]):
         if type(value) is int:
-            for other in (value - 1, value + 1, value + 40, value - 40):
-                yield measured(module, changed(proof, ("table", "segments") + path, other))
-    for name, flag in (("spec", " --fix 0:0"), ("spec", " --segments 1"), ("spec", " --knots free")):
-        yield changed(proof, ("table", name), proof["table"][name] + flag)
+            for other in (value - 1, value + 1, value + 40, value - 40, -15):
+                yield changed(proof, ("table", "segments") + path, other)
+        elif type(value) is dict:  # The same line by other numbers.
+            yield changed(proof, ("table", "segments") + path,
+                          {**value, "q_b": 2 * value["q_b"], "n_BX_total": value["n_BX_total"] + 1})
+    for flag in (" --fix 0:0", " --segments 1", " --knots free", " --offset-type q7", " --slope-bits 3"):
+        yield changed(proof, ("table", "spec"), proof["table"]["spec"] + flag)
+    for name, value in (("reduction", {}), ("samples_sha256", ""), ("expression", ""), ("fold", {"sum": 0})):
+        yield changed(proof, ("table", name), value)
+    for name in ("rules", "chains"):
+        yield {key: value for key, value in proof.items() if key not in ("impossible", name)}
+
+
+def faults_of_chains(proof):
+    """Groups and exclusions of other groups, runs of nothing, bands that are not empty, fewer segments and chains."""
+    for path, value in places(proof.get("chains", [])):
+        way = ("chains",) + path
+        if len(path) == 3 and path[1] == "groups":
+            groups = at(proof, way[:-1])
+            for other in groups:
+                yield changed(proof, way, value + other)
+                yield changed(proof, way, other)
+            if value is groups[-1] and len(groups) > 1:
+                fewer = changed(proof, way[:-1], groups[:-1])
+                yield fewer
+                yield changed(fewer, ("impossible", "segments"), len(groups) - 1)
+        if type(value) is dict and "runs" in value:
+            yield changed(proof, way + ("runs",), value["runs"] + [0, 0, 0])
+            for i in range(value["upto"] - value["from"]):
+                yield changed(proof, way, {"from": value["from"], "upto": value["upto"], "none": i})
+        if type(value) is dict and "equal" in value:
+            counts = [count for count in proof["rules"]["places"]["equal"] if count != value["equal"]]
+            fewer = changed(changed(proof, ("rules", "places", "equal"), counts), ("impossible", "segments"), max(counts, default=1))
+            yield changed(fewer, ("chains",), [chain for chain in proof["chains"] if chain["equal"] in counts])
+            yield changed(proof, ("chains",), [chain for chain in proof["chains"] if chain["equal"] in counts])
+        if type(value) is dict and "least" in value:
+            for more in (1, 2**20, 2**30, 2**34, 2**36, 2**38):
+                higher = changed(proof, way + ("least",), [[least + more for least in row] for row in value["least"]])
+                yield changed(higher, ("impossible", "squares"), proof["impossible"]["squares"] + more)
+
+
+def weaker(proof):
+    """The proof of a certificate that claims nothing of other tables."""
+    proof = copy.deepcopy(proof)
+    proof["table"]["certificate"].update(optimal=False)
+    if proof["table"]["certificate"]["lower_bound_lsb"]:
+        proof["table"]["certificate"].update(lower_bound_lsb=0.0)
+    return proof
+
+
+def faults(proof):
+    yield from faults_everywhere(proof)
+    yield from faults_of_tables(proof)
+    yield from faults_of_chains(proof)
 
 
 def faults_of_text(text):
@@ -250,6 +314,19 @@ def faults_of_text(text):
     yield text.replace('"max_err_lsb": ', '"max_err_lsb": NaN, "more": ').encode()
     yield text.encode() + b"\xff"
     yield b"[" * 100000
+
+
+def mended(mutant, whole, texts):
+    """Faults with all else as the mutant asks for it: those that the whole checker still refuses."""
+    for text in texts[:400]:
+        try:
+            fault = json.loads(text)
+            for proof in (measured(mutant, fault), measured(mutant, weaker(fault))):
+                mended_text = json.dumps(proof).encode()
+                if status_of(whole, mended_text)[0]:
+                    yield mended_text
+        except (AttributeError, KeyError, TypeError, ValueError, MemoryError, ArithmeticError):
+            pass
 
 
 # ---- The run ----
@@ -294,8 +371,7 @@ def main():
         remember(checkers.module)
         for spec in SPECS:
             proof = prove(pwlc, spec, folder)
-            texts = {json.dumps(fault).encode() for fault in faults_everywhere(proof)}
-            texts |= {json.dumps(fault).encode() for fault in faults_of_tables(checkers.module, proof)}
+            texts = {json.dumps(fault).encode() for fault in faults(proof)}
             texts |= set(faults_of_text(json.dumps(proof)))
             for text in sorted(texts):
                 status, line = status_of(checkers.module, text)
@@ -310,7 +386,7 @@ def main():
         for name, code, line, lines in mutants(source):
             mutant, found = load(code, name), False
             tries = by_line.get(line, []) if line else [] if lines else late
-            for text in tries:
+            for text in itertools.chain(tries, mended(mutant, checkers.module, tries)):
                 if status_of(mutant, text)[0] in (0, None):
                     found, used = True, used | {text}
                     break

@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import types
 from fractions import Fraction
 
 TANH = "tanh --in s8:2^-5 --out s8:2^-7"
@@ -394,6 +395,9 @@ class TinyRules:
         self.bits = draw.randrange(4, 9)
         self.half = 2**(self.bits - 1)
         self.table.sums = [-self.half, self.half - 1]
+        self.table.least_sum = types.MethodType(module.Table.least_sum, self.table)
+        self.stored_slopes = types.MethodType(module.Rules.stored_slopes, self)
+        self.of_types = types.MethodType(module.Rules.of_types, self)
         self.slopes, self.shifts = [-8, 7], [-2, 3]
         self.offsets = [-draw.randrange(1, 40), draw.randrange(40)]
         self.slope_terms, self.shift_multiple = draw.choice((0, 0, 1, 2)), 0
