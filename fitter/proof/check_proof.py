@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import inf, isqrt
 
-from mpmath import atan, cos, erf, exp, ldexp, log, mp, mpf, pi, sin, sqrt, tanh
+from mpmath import atan, cos, erf, exp, floor, ldexp, log, mp, mpf, pi, sin, sqrt, tanh
 
 mp.prec = 200
 POINT, MARGIN = 160, 140
@@ -123,7 +123,6 @@ class Table:
         require(self.function in FUNCTIONS and self.reduction is self.samples_sha256 is self.expression is None,
                 "nothing is proven of reduced tables, samples and expressions")
         self.count = self.x.qmax - self.x.qmin + 1
-        require(self.count <= 2**20, "nothing is proven of more than 2^20 codes")
         bits = next(bits for bits in (8, 16, 32) if max(self.x.bits, self.y.bits) <= bits)
         require(self.case == f"int{bits}", "case is not the smallest one that holds both sides")
         self.bits, self.wide = bits, 64 if bits == 32 else 32  # of slopes; of products and sums
@@ -202,41 +201,59 @@ FUNCTIONS = {  # f of x, and of alpha where there is one; None outside the domai
     "leaky_relu": lambda x, alpha: alpha * x if x < 0 else x}
 
 
-def enclose(table):
-    """f / scale_y at every code, and how wide an error this may have: x is exact, and each f above good to 2^-190 of
-    the largest of 1, |x|, |f|, alpha."""
+def function_of(table):
+    """What finds f / scale_y at a code, and how wide an error this may have: x is exact, and each f above good to
+    2^-190 of the largest of 1, |x|, |f|, alpha. None at a code outside the domain."""
     schema = ["real alpha"] if table.function in ("elu", "leaky_relu") else []
     alpha = [mpf(value) for value in read(table.parameters, "parameters", *schema).values()]
     scale, steps = (mpf(s.numerator) / s.denominator for s in (table.x.scale, 1 / table.y.scale))
-    far, values, largest = 2**40 + abs(table.y.zero_point), {}, 1 + sum(map(abs, alpha))
-    for k in range(table.count):
-        x = (table.x.qmin + k - table.x.zero_point) * scale
+
+    def at(q):
+        x = (q - table.x.zero_point) * scale
         f = FUNCTIONS[table.function](x, *alpha)
-        if f is not None:  # Where it is far beyond all codes, any value there does.
-            values[k] = int(ldexp(max(min(f * steps, far), -far), POINT))
-            largest = max(largest, abs(x))
+        return f is not None and (f * steps, ldexp((1 + abs(x) + abs(f) + sum(map(abs, alpha))) * steps, -MARGIN))
+    return at
+
+
+def enclose(table):
+    """f / scale_y at every code, and how wide an error all of these may have."""
+    at, far, values, wide = function_of(table), 2**40 + abs(table.y.zero_point), {}, 0
+    for k in range(table.count):
+        found = at(table.x.qmin + k)
+        if found:  # Where f is far beyond all codes, any value there does.
+            values[k] = int(ldexp(max(min(found[0], far), -far), POINT))
+            wide = max(wide, found[1] if abs(found[0]) < far else 0)
     require(values and (table.outside or len(values) == table.count), "codes lie outside the function's domain")
     # A code outside takes the value of the nearest code inside, of two the next one's.
     return [values[k] if k in values else values[min(values, key=lambda other: (abs(other - k), -other))]
-            for k in range(table.count)], int(ldexp(largest * steps + far, POINT - MARGIN)) + 2
+            for k in range(table.count)], int(ldexp(wide, POINT)) + 2
 
 
 # ---- The first claim: every figure of the certificate ----
+
+def half_digit(real):
+    """Half a unit of the sixth digit of a positive number, and next to nothing."""
+    first_digit = (Decimal(real.numerator) / real.denominator).adjusted()
+    return Fraction(500001, 10**6) * Fraction(10)**(first_digit - 5)
+
 
 def agrees(printed, real, wide):
     """Whether a printed number shows six digits of a real one (in units), or of one that differs by no more."""
     printed, real = Fraction(printed), Fraction(real, ONE)
     largest, off = max(printed, real), abs(printed - real) - Fraction(wide, ONE)
-    first_digit = (Decimal(largest.numerator) / largest.denominator).adjusted()
-    return off <= 0 or largest > 0 and off <= Fraction(500001, 10**6) * Fraction(10)**(first_digit - 5)
+    return off <= 0 or largest > 0 and off <= half_digit(largest)
 
 
-def check_certificate(table, values, wide):
-    """Returns the largest error, at least, and what the outputs and the targets are."""
-    said = read(
+def read_certificate(table):
+    return read(
         table.certificate, "certificate", "int checked max_err_at saturated_codes acc_bits", "bool exhaustive monotone",
-        "real max_err_lsb rms_err_lsb mean_abs_err_lsb correctly_rounded lower_bound_lsb~", "bool optimal~",
-        "str objective second_objective?")
+        "real max_err_lsb rms_err_lsb mean_abs_err_lsb correctly_rounded lower_bound_lsb~ bound_lsb?",
+        "bool optimal~", "str objective second_objective?")
+
+
+def check_certificate(table, said, values, wide):
+    """Returns the largest error, at least, and what the outputs and the targets are."""
+    require(said["bound_lsb"] is None, "bound_lsb: all codes are looked at")
     count, outputs, bottom, top = table.count, table.outputs(), table.y.qmin << POINT, table.y.qmax << POINT
     raw = [value + (table.y.zero_point << POINT) for value in values]
     targets = [min(max(value, bottom), top) for value in raw]
@@ -265,6 +282,165 @@ def check_certificate(table, values, wide):
     require(all(error <= largest - tie // 2 + 2 * wide + (largest >> 50) for error in errors[:at]),
             "max_err_at: a lower code has it")
     return largest - wide, outputs, targets
+
+
+# ---- Wide inputs: of more than 2^20 codes some are looked at, and the others are bounded by how f bends ----
+
+BENDS = {  # where regions meet, and whether f is convex (1), concave (-1) or straight (0) on each, from the left
+    "exp": ([], [1]), "softplus": ([], [1]), "rsqrt": ([], [1]), "log": ([], [-1]), "sqrt": ([], [-1]),
+    "logsigmoid": ([], [-1]), "reciprocal": ([0], [-1, 1]), "relu": ([0], [0, 0]), "leaky_relu": ([0], [0, 0]),
+    **{name: ([0], [1, -1]) for name in ("sigmoid", "tanh", "erf", "atan", "softsign")},
+    "elu": ([0], [1, 0]), "selu": ([0], [1, 0]), "relu6": ([0, 6], [0, 0, 0]), "hard_sigmoid": ([-3, 3], [0, 0, 0]),
+    "hard_swish": ([-3, 3], [0, 1, 0]),
+    "mish": ([mpf("-2.256376396360793120005748543950163906264"), mpf("1.490571179485428459294418908197909821128")],
+             [-1, 1, -1]),
+    **{name: ([-r, r], [-1, 1, -1]) for name, r in (
+        ("gelu", sqrt(mpf(2))), ("silu", mpf("2.399357280515467667832739697282283888523")),
+        ("quick_gelu", mpf("2.399357280515467667832739697282283888523") / mpf("1.702")),
+        ("gelu_tanh", mpf("1.418504008790828355548033545599642697924")))}}
+
+
+def regions(table):
+    """Ranges of codes on which f is continuous and of one curvature. Two share the code where they meet."""
+    zero, low, high, found = table.x.zero_point, table.x.qmin, table.x.qmax, []
+    scale = mpf(table.x.scale.numerator) / table.x.scale.denominator
+    if table.function in ("sin", "cos"):
+        shift, sign = (mpf(0), -1) if table.function == "sin" else (mpf(1) / 2, 1)
+        turns = range(int(floor((low - zero) * scale / pi)) - 1, int(floor((high - zero) * scale / pi)) + 3)
+        places, signs = [(k + shift) * pi for k in turns], [0] + [-sign if k % 2 else sign for k in turns]
+    else:
+        places, signs = BENDS[table.function]
+    if table.function in ("log", "rsqrt", "sqrt"):  # Codes outside have the target of the first one inside.
+        first = zero if table.function == "sqrt" else zero + 1
+        found, low = [(low, first - 1, 0)], max(low, first)
+    for place, sign in zip(places, signs):
+        code = place / scale + zero if place else mpf(zero)  # of an integer place as exact as mpmath's division
+        near = int(floor(code + mpf(1) / 2))
+        own = table.function == "reciprocal" or place and abs(code - near) < ldexp(abs(place / scale), -MARGIN + 40)
+        found.append((low, near - 1 if own else int(floor(code)), sign))
+        found += [(near, near, 0)] if own else []
+        low = max(low, near + 1 if own else int(floor(code)) + (code != floor(code)))
+    found.append((low, high, signs[-1]))
+    cut = [(max(a, table.x.qmin), min(b, high), sign) for a, b, sign in found]
+    return [(a, b, sign) for a, b, sign in cut if a <= b]
+
+
+def meet(*functions):
+    """Whether straight functions, by their values at both ends of a range, are all positive somewhere in it."""
+    after, before = Fraction(-1), Fraction(2)
+    for first, last in functions:
+        if first <= 0 and last <= 0:
+            return False
+        if first <= 0:
+            after = max(after, first / (first - last))
+        elif last <= 0:
+            before = min(before, first / (first - last))
+    return after < before
+
+
+class Wide:
+    def __init__(self, table, said):
+        self.table, self.at, self.known = table, function_of(table), {}
+        require(said["exhaustive"] == (said["bound_lsb"] is None), "bound_lsb: it is there without need, or missing")
+        largest = Fraction(said["max_err_lsb"])
+        self.most = Fraction(said["bound_lsb"]) if said["bound_lsb"] is not None else largest + half_digit(largest)
+        require(largest <= self.most, "max_err_lsb is more than bound_lsb")
+        require(table.acc_bits() == said["acc_bits"] <= table.wide, f"acc_bits: it is {table.acc_bits()}")
+        require(said["checked"] == table.count if said["exhaustive"] else said["checked"] < table.count,
+                "checked: there are", table.count, "codes")
+        require(table.x.qmin <= said["max_err_at"] <= table.x.qmax, "max_err_at is no code")
+        curved, place, seen = regions(table), said["max_err_at"], False
+        zero, ends = table.x.zero_point, [table.x.qmin, table.x.qmax]
+        inside = [bool(self.at(q)) for q in ends + [zero] * (ends[0] <= zero <= ends[1])]
+        require(any(inside[:2]) and (table.outside or all(inside)), "codes lie outside the function's domain")
+        for self.segment in table.segments:
+            for self.image in (False, True) if table.fold is not None else (False,):
+                low, high = self.segment[0], self.segment[1] - 1
+                if self.image:
+                    low, high = 2 * table.d0 - high, min(2 * table.d0 - low, table.d0 - 1)
+                low, high = max(low, table.x.qmin), min(high, table.x.qmax)
+                for a, b, sign in curved:
+                    self.check_stretch(max(a, low), min(b, high), sign)
+                if low <= place <= high:
+                    seen, (error, off) = True, self.error(place)
+                    require(agrees(said["max_err_lsb"], error * ONE, off * ONE),
+                            f"max_err_lsb: it is {float(error):.10g}")
+        require(seen, "max_err_at is in no segment")
+
+    def target(self, q):
+        """The least and the largest that the target may be, before it is clipped, in steps."""
+        if q not in self.known:
+            require(len(self.known) < 2**20, "f is needed at more than 2^20 codes")
+            zero = self.table.x.zero_point  # Outside the domain are codes up to it, or before it.
+            near = zero - 1 if q == zero == self.table.x.qmax else zero + 1
+            found = self.at(q) or q != zero and self.at(zero) or self.at(near)
+            middle, wide = (int(ldexp(part, POINT)) for part in found)
+            middle += self.table.y.zero_point << POINT
+            self.known[q] = Fraction(middle - wide - 2, ONE), Fraction(middle + wide + 2, ONE)
+        return self.known[q]
+
+    def output(self, q):
+        value = self.table.steps(self.segment, 2 * self.table.d0 - q if self.image else q)[-1]
+        return self.table.y.clip(self.table.fold - value if self.image else value)
+
+    def error(self, q):
+        """The error of a code, and by how much it may be more or less."""
+        low, high = map(self.table.y.clip, self.target(q))
+        return abs(self.output(q) - (low + high) / 2), (high - low) / 2
+
+    def check_stretch(self, first, last, sign):
+        """No code from first to last, of one segment and one region, has an error of more than bound_lsb."""
+        left = [(first, last)] if first <= last else []
+        while left:
+            first, last = left.pop()
+            for q in {first, last}:
+                error, off = self.error(q)
+                require(error + off <= self.most, f"the code {q} has an error of {float(error):.10g}")
+            a, b = first + 1, last - 1
+            if a < b and not self.is_good(a, b, sign):
+                left += [(first, (a + b) // 2), ((a + b) // 2, last)]
+            elif a == b:
+                left.append((a, a))
+
+    def is_good(self, a, b, sign):
+        """No code of a piece has a larger error, as far as lines tell, or, where it is short, lines and values."""
+        before, at_a, at_b, behind = map(self.target, (a - 1, a, b, b + 1))
+        inner, outer = (1, 0) if sign < 0 else (0, 1)  # The chord is on the outer side of f, its other lines inside.
+        middle, y, most = Fraction(a + b, 2), self.table.y, self.most
+        rises = at_a[inner] - before[outer], behind[outer] - at_b[inner]
+        halves = [((a, middle), [at_a[inner] + (q - a) * rises[0] for q in (a, middle)]),
+                  ((middle, b), [at_b[inner] - (b - q) * rises[1] for q in (middle, b)])]
+        slope, value, below, above = self.line()
+        good = True
+        for ends, tangent in halves:
+            chord = [at_a[outer] + (q - a) * (at_b[outer] - at_a[outer]) / (b - a) for q in ends]
+            low, high = (chord, tangent) if sign < 0 else (tangent, chord)
+            least, largest = ([slope * q + value + more for q in ends] for more in (-below, above))
+            good = good and not meet(
+                [v - t - most for v, t in zip(largest, low)], [v - y.qmin - most for v in largest],
+                [y.qmax - most - t for t in low]) and not meet(
+                [t - v - most for v, t in zip(least, high)], [t - y.qmin - most for t in high],
+                [y.qmax - most - v for v in least])
+        return good
+
+    def line(self):
+        """The slope of the real line of the segment, its value at code 0, and how far below and above it values are."""
+        start, _, q_b, n, c = self.segment
+        table = self.table
+        origin, slope = start if table.form == "anchored" else table.x.zero_point, Fraction(q_b) / Fraction(2)**n
+        value = (Fraction(c) / Fraction(2)**n if table.biased else c) - slope * origin
+        low_bits = q_b | (c if table.biased else 0)
+        digits = n - ((low_bits & -low_bits).bit_length() - 1 if low_bits else n)  # n' of the page
+        half = Fraction(1, 2)
+        below, above = {"floor": (1 - Fraction(1, 2**max(digits, 0)), 0),
+                        "half_up": (half - Fraction(1, 2**max(digits, 1)), half)}.get(table.rounding, (half, half))
+        if q_b == 0:
+            value, below, above = self.table.steps(self.segment, start)[-1], 0, 0
+        elif digits <= 0:
+            below = above = 0
+        if self.image:  # F - l(2 zp - q)
+            return slope, table.fold - value - 2 * slope * table.d0, above, below
+        return slope, value, below, above
 
 
 # ---- Rules: which tables, and which lines, the second claim is about ----
@@ -585,7 +761,7 @@ def check_consequence(table, rules, claim, largest, squares, slack):
         least = Fraction(claim["squares"], 2**claim["unit"])
         require(not optimal or squares - least <= slack, "optimal: B is too far below the squares of the table")
         if optimal:
-            require(agrees(bound, Fraction(table.certificate["rms_err_lsb"]) * ONE, 0), "lower_bound_lsb is another")
+            require(agrees(bound or 0, Fraction(table.certificate["rms_err_lsb"]) * ONE, 0), "lower_bound_lsb is another")
         require(optimal or Fraction(bound or 0)**2 * table.count <= least * Fraction(1000002, 1000000),
                 "lower_bound_lsb is above the squares of impossible")
         return []
@@ -615,8 +791,15 @@ def check_proof(text):
     proof = read(proof, "proof", "int pwl_proof", "object table impossible? rules?", "list chains?")
     require(proof["pwl_proof"] == 1, "the proof's version is", proof["pwl_proof"])
     table = Table(proof["table"])
+    certificate = read_certificate(table)
+    if table.count > 2**20:
+        bound = Wide(table, certificate).most
+        require(proof["impossible"] is None, "impossible: nothing is proven of more than 2^20 codes")
+        return (f"accepted: no error is above {float(bound):.10g} LSB, {len(table.segments)} segments; not checked: "
+                "counts and averages" + "; not proven: optimal" * bool(certificate["optimal"]) +
+                "; not proven: lower_bound_lsb" * bool(certificate["lower_bound_lsb"]))
     values, wide = enclose(table)
-    largest, outputs, targets = check_certificate(table, values, wide)
+    largest, outputs, targets = check_certificate(table, certificate, values, wide)
     said = [f"accepted: largest error {largest / ONE:.10g} LSB, {len(table.segments)} segments"]
     objective, bound, optimal = (table.certificate[name] for name in ("objective", "lower_bound_lsb", "optimal"))
     left = ["the averages (their weights are needed)"] if table.weights_sha256 else []
