@@ -1206,19 +1206,24 @@ static i128 bound_at(const struct exclusion *e, i64 q_b, i64 i, bool above, int 
     return form == BIASED ? least_sum(e->n, value + above) - above - p : value - shr(p, e->n);
 }
 
-/* Code a + i asks of slopes first to last of a list for a larger constant than a + j allows. Both are made of bounds
- * that are monotone in q_b, so that those of the first and the last slope hold for all between; else the list is
- * halved. */
+/* The constants that code a + i asks slopes from u to w for, or those that it allows. Both are made of bounds that are
+ * monotone in q_b, so that those of u and w hold for all between. */
+static i128 bound_of_part(const struct exclusion *e, i64 u, i64 w, i64 i, bool above)
+{
+    i128 found = above ? INFINITE : -INFINITE;
+    for (int kind = 0; kind < (i == -1 ? 9 : 1); kind++) {
+        i128 a = bound_at(e, u, i, above, kind), b = bound_at(e, w, i, above, kind);
+        found = above ? smaller(found, larger(a, b)) : larger(found, smaller(a, b));
+    }
+    return found;
+}
+
+/* Code a + i asks of slopes first to last of a list for a larger constant than a + j allows; else the list is halved.
+ */
 static void exclude(const struct exclusion *e, const struct slopes *list, i64 first, i64 last, i64 i, i64 j)
 {
-    i64 u = slope_at(list, first), w = slope_at(list, last), by[2] = {i, j};
-    i128 found[2] = {-INFINITE, INFINITE};
-    for (int above = 0; above < 2; above++)
-        for (int kind = 0; kind < (by[above] == -1 ? 9 : 1); kind++) {
-            i128 a = bound_at(e, u, by[above], above, kind), b = bound_at(e, w, by[above], above, kind);
-            found[above] = above ? smaller(found[1], larger(a, b)) : larger(found[0], smaller(a, b));
-        }
-    if (found[0] > found[1])
+    i64 u = slope_at(list, first), w = slope_at(list, last);
+    if (bound_of_part(e, u, w, i, false) > bound_of_part(e, u, w, j, true))
         return;
     REQUIRE(first < last, "the slope %lld * 2^-%lld is not excluded by the codes %lld and %lld", u, e->n, i, j);
     i64 middle = first + (last - first + 1) / 2;
@@ -1284,10 +1289,10 @@ static i64 unit_bits;
 
 static i128 square(i128 error_of)
 {
-    int drop = 0; /* what a product of 128 bits has no room for */
-    for (error_of = larger(error_of - unit, 0); error_of >> drop >= (i128)1 << 63;)
-        drop++;
-    return (error_of >> drop) * (error_of >> drop) >> (2 * POINT - unit_bits - 2 * drop);
+    i128 e = larger(error_of - unit, 0), high = e >> 48, low = e & (((i128)1 << 48) - 1);
+    if (e >> 111)
+        return (i128)1 << 100;
+    return (high * high + ((2 * high * low + (low * low >> 48)) >> 48)) >> (2 * POINT - 96 - unit_bits);
 }
 
 /* The least cost at a code of outputs from low to high: that of the nearest one, or of the fixed one. */
@@ -1308,15 +1313,6 @@ static i128 least_cost(i64 q, i128 low, i128 high)
     return cost + (folded && image < q && image >= x.qmin ? cost_of_code(image, sum - high, sum - low) : 0);
 }
 
-/* Whether the types allow a line. */
-static bool is_line(const struct exclusion *line, i64 q_b, i64 c)
-{
-    bool allowed = true;
-    for (int kind = 0; kind < 9; kind++)
-        allowed &= bound_of_types(line, q_b, false, kind) <= c && c <= bound_of_types(line, q_b, true, kind);
-    return allowed;
-}
-
 /* Lines of a part of a list of slopes, and of the constants c1 to c2, cost enough: they are looked at from code to
  * code, until they cost enough for all that follows; else one half after the other is. */
 static void check_box(struct exclusion *line, const struct slopes *list, i64 first, i64 last, i64 c1, i64 c2)
@@ -1331,6 +1327,12 @@ static void check_box(struct exclusion *line, const struct slopes *list, i64 fir
     if (cost >= need[b - d0])
         return;
     line->b = b;
+    i128 least = larger(c1, bound_of_part(line, u, w, -1, false)); /* Constants that types do not allow are left out. */
+    i128 largest = smaller(c2, bound_of_part(line, u, w, -1, true));
+    if (least > largest)
+        return;
+    c1 = (i64)least;
+    c2 = (i64)largest;
     i128 most = larger(magnitude((i128)line->a - line->origin), magnitude((i128)b - 1 - line->origin));
     double moved = ldexp((double)((w - u) * most), form == BIASED ? 0 : (int)-line->n);
     if (first < last && (c1 == c2 || moved >= (double)c2 - (double)c1)) {
@@ -1341,8 +1343,7 @@ static void check_box(struct exclusion *line, const struct slopes *list, i64 fir
         check_box(line, list, first, last, c1, middle);
         check_box(line, list, first, last, middle + 1, c2);
     } else
-        REQUIRE(!is_line(line, u, c1), "the line of %lld * 2^-%lld and %lld costs less from %lld to %lld", u, line->n,
-                c1, line->a, b - 1);
+        fail(1, "the line of %lld * 2^-%lld and %lld costs less from %lld to %lld", u, line->n, c1, line->a, b - 1);
 }
 
 static void check_lines(i64 a, const i64 shifts[2])

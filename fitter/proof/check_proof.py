@@ -677,11 +677,12 @@ class Costs:
                     break
                 if cost >= rests.get(b, inf):
                     part = ()
-            if len(part) == 1 and c1 == c2:  # A line that the types do not allow costs what it likes.
-                least, most = rules.of_types(n, part[0], [a - origin, b - 1 - origin])
-                require(not max(least) <= c1 <= min(most),
-                        f"the line of {part[0]} * 2^-{n} and {c1} costs less from {a} to {b - 1}")
-            elif part:
+            if part:  # Constants that types do not allow are left out, as far as both ends of the slopes tell.
+                limits = [rules.of_types(n, q_b, [a - origin, b - 1 - origin]) for q_b in (part[0], part[-1])]
+                c1 = max(c1, *map(min, limits[0][0], limits[1][0]))
+                c2 = min(c2, *map(max, limits[0][1], limits[1][1]))
+            if part and c1 <= c2:
+                require(len(part) > 1 or c1 < c2, f"the line of {part[0]} * 2^-{n} and {c1} costs less before {b}")
                 moved, right = (part[-1] - part[0]) * max(abs(a - origin), abs(b - 1 - origin)), 0 if biased else n
                 if len(part) > 1 and (c1 == c2 or moved << max(-right, 0) >= (c2 - c1) << max(right, 0)):
                     half = len(part) // 2
@@ -761,7 +762,8 @@ def check_consequence(table, rules, claim, largest, squares, slack):
         least = Fraction(claim["squares"], 2**claim["unit"])
         require(not optimal or squares - least <= slack, "optimal: B is too far below the squares of the table")
         if optimal:
-            require(agrees(bound or 0, Fraction(table.certificate["rms_err_lsb"]) * ONE, 0), "lower_bound_lsb is another")
+            rms = Fraction(table.certificate["rms_err_lsb"]) * ONE
+            require(agrees(bound or 0, rms, 0), "lower_bound_lsb is not rms_err_lsb")
         require(optimal or Fraction(bound or 0)**2 * table.count <= least * Fraction(1000002, 1000000),
                 "lower_bound_lsb is above the squares of impossible")
         return []
