@@ -96,7 +96,8 @@ def outputs(table):
 # ---- Faults: each takes a proof, changes it, and says what; None where it has nothing to change ----
 
 def exclusions(proof, draw, has):
-    found = [one for chain in proof.get("chains", []) for group in chain["groups"] for one in group if one.get(has)]
+    found = [one for chain in proof.get("chains", []) for group in chain.get("groups", []) for one in group
+             if one.get(has)]
     return draw.choice(found) if found else None
 
 
@@ -140,7 +141,7 @@ def fault_range(proof, draw):
 
 def fault_group(proof, draw):
     chains = proof.get("chains", [])
-    if not chains:
+    if not chains or "groups" not in chains[0]:
         return None
     groups = draw.choice(chains)["groups"]
     kind = draw.randrange(3)
@@ -191,7 +192,7 @@ def fault_rules(proof, draw):
 
 def fault_claim(proof, draw):
     claim, certificate = proof.get("impossible"), proof["table"]["certificate"]
-    if not claim or not certificate["optimal"]:
+    if not claim or not certificate["optimal"] or "error" not in claim:
         return None
     kind, error = draw.randrange(4), Fraction(claim["error"])
     if kind == 0:
