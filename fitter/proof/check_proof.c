@@ -290,6 +290,22 @@ static void check_hash(const json_t *table)
     json_decref(copy);
 }
 
+/* Whether the certificate names this proof, where it names one. */
+static void check_name(const json_t *proof)
+{
+    json_t *beside = json_copy((json_t *)proof);
+    char hex[65];
+    json_object_del(beside, "table");
+    char *content = json_dumps(beside, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+    if (!content)
+        fail(2, "no memory");
+    sha256(content, strlen(content), hex);
+    const char *name = text(json_object_get(json_object_get(proof, "table"), "certificate"), "proof");
+    REQUIRE(!name || !strcmp(name, hex), "proof: the certificate names another proof");
+    free(content);
+    json_decref(beside);
+}
+
 /* ---- The table, and its outputs (docs/meaning.md) ---- */
 
 enum form { ABSOLUTE, BIASED, ANCHORED };
@@ -862,7 +878,10 @@ static void check_certificate(struct table *t)
     read_fields(c, "certificate",
                 "ichecked imax_err_at isaturated_codes iacc_bits bexhaustive bmonotone rmax_err_lsb "
                 "rrms_err_lsb rmean_abs_err_lsb rcorrectly_rounded rlower_bound_lsb~ boptimal~ "
-                "sobjective ssecond_objective?");
+                "sobjective ssecond_objective? sproof?");
+    const char *objective = text(c, "objective");
+    if (strcmp(objective, "max") != 0 && strcmp(objective, "rms") != 0 && strcmp(objective, "segments") != 0)
+        fail(2, "objective: unknown");
     REQUIRE(integer(c, "checked") == (int64_t)t->codes && json_is_true(json_object_get(c, "exhaustive")),
             "checked: there are %zu codes", t->codes);
     int worst = against(t);
@@ -1649,6 +1668,7 @@ int main(int count, char **arguments)
     enclose(&t);
     find_outputs(&t);
     check_certificate(&t);
+    check_name(proof);
     const json_t *impossible = json_object_get(proof, "impossible");
     REQUIRE(impossible || (!json_object_get(proof, "rules") && !json_object_get(proof, "chains")),
             "rules or chains, and no claim");

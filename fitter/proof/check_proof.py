@@ -259,7 +259,8 @@ def check_certificate(table, values):
     certificate = read(
         table.certificate, "certificate", "int checked max_err_at saturated_codes acc_bits", "bool exhaustive monotone",
         "real max_err_lsb rms_err_lsb mean_abs_err_lsb correctly_rounded lower_bound_lsb~", "bool optimal~",
-        "str objective second_objective?")
+        "str objective second_objective? proof?")
+    require(certificate["objective"] in ("max", "rms", "segments"), "objective: unknown", status=2)
     count, outputs = len(values), table.outputs()
     require(certificate["checked"] == count and certificate["exhaustive"], "checked: there are", count, "codes")
     bottom, top = table.y.qmin << POINT, table.y.qmax << POINT
@@ -583,6 +584,10 @@ def check_proof(text):
     proof = read(proof, "proof", "int pwl_proof", "object table impossible? rules?", "list chains?")
     require(proof["pwl_proof"] == 1, "the proof's version is", proof["pwl_proof"])
     table = Table(proof["table"])
+    beside = json.dumps({name: part for name, part in proof.items() if name != "table" and part is not None},
+                        sort_keys=True, separators=(",", ":"))
+    require(table.certificate.get("proof") in (None, hashlib.sha256(beside.encode()).hexdigest()),
+            "proof: the certificate names another proof")
     largest, targets, outputs = check_certificate(table, enclose(table))
     said = f"accepted: largest error {show(largest)} LSB, {len(table.segments)} segments"
     certificate = table.certificate
