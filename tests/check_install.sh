@@ -107,6 +107,11 @@ if [ "$with_pwlc" = yes ]; then
     pwlc=$(find "$root" -type f -name pwlc -perm -u+x)
     [ -n "$pwlc" ] || { echo "pwlc was not installed"; exit 1; }
     "$pwlc" list | grep -q sigmoid
+    # It finds the checker beside itself, where there is one.
+    if [ -x "$build_root/fitter/pwlc-check-proof" ]; then
+        "$pwlc" fit tanh --in s8:2^-5 --out s8:2^-7 --max-err 1 --proof few.proof -o few.json 2>/dev/null
+        "$pwlc" certify few.json --check few.proof
+    fi
     # A cross build cannot run pwlc to write them.
     if [ -f "$build_root/fitter/completion/pwlc.1" ]; then
         for file in man/man1/pwlc.1 bash-completion/completions/pwlc zsh/site-functions/_pwlc \

@@ -65,6 +65,7 @@ void text_add_bytes(struct text *text, const void *bytes, size_t size);
 void text_free(struct text *text);
 
 /* Lower-case hexadecimal SHA-256 of bytes (nettle). */
-void sha256_hex(const void *bytes, size_t size, char hex[65]);
+#define SHA256_LENGTH 64
+void sha256_hex(const void *bytes, size_t size, char hex[SHA256_LENGTH + 1]);
 
 #endif

@@ -56,3 +56,12 @@ int folder_make(const char *path, bool *made, struct diag *diag)
         return S_ISDIR(status.st_mode) ? EXIT_DONE : diag_set(diag, EXIT_IO, "%s: is a file; name a folder", path);
     return diag_set(diag, EXIT_IO, "%s: cannot make this folder: %s", path, strerror(error));
 }
+
+void folder_of_program(char *folder, size_t size)
+{
+    const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *const slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+}

@@ -4,6 +4,7 @@
 #define PWLC_FOLDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "diag.h"
 
@@ -15,5 +16,8 @@ int folder_expect(const char *path, struct diag *diag);
 
 /* Makes the folder unless it is there; *made tells. Exit 1 when it cannot, or when something else has its name. */
 int folder_make(const char *path, bool *made, struct diag *diag);
+
+/* The folder of this program, without a last slash; empty where the system does not tell. */
+void folder_of_program(char *folder, size_t size);
 
 #endif

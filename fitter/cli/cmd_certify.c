@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "command.h"
 #include "measure/claim.h"
 #include "operator/operator.h"
+#include "proof/proof.h"
 #include "row_operator.h"
 #include "table/table.h"
 
@@ -13,12 +15,13 @@ static const struct option_info options[] = {
     {"--exhaustive", NULL, "every code of inputs with more than 2^20 codes too, on all cores"},
     {"--samples", "FILE", "the sample points of a table made with fit --samples"},
     {"--weights", "FILE", "the weights of a table made with fit --weights"},
+    {"--check", "PROOF", "have the checker read the table's proof; only with -o is the table written, and names it"},
     {"-o", "FILE", "write the table there instead of standard output"},
     {NULL, NULL, NULL},
 };
 
 struct request {
-    const char *path, *samples, *weights, *output;
+    const char *path, *samples, *weights, *check, *output;
     bool exhaustive;
 };
 
@@ -65,6 +68,42 @@ static int certify_file(const struct request *request, struct diag *diag)
     return diag->code;
 }
 
+/* Whether a certificate is proven, and by the proof that it names. */
+static int check_proof(const struct request *request, struct table *table, struct text *said, struct diag *diag)
+{
+    char name[SHA256_LENGTH + 1], *const names = table->certificate.proof;
+    if (claim_check(table, NULL, NULL, diag))
+        return diag_prefix(diag, request->path);
+    if (table->standing == CERTIFICATE_ABSENT)
+        return diag_set(diag, EXIT_REQUIREMENT, "%s: certificate: missing, so that there is nothing to prove",
+                        request->path);
+    if (proof_accept(request->check, table, name, said, diag))
+        return diag->code;
+    if (!request->output && names[0] && strcmp(names, name) != 0)
+        return diag_set(diag, EXIT_REQUIREMENT, "%s: the certificate names another proof than %s, whose name is %s",
+                        request->path, request->check, name);
+    strcpy(names, name);
+    return EXIT_DONE;
+}
+
+static int check_file(const struct request *request, struct diag *diag)
+{
+    struct table table;
+    struct text said = {0};
+    char *text = NULL;
+    if (request->output && file_expect(request->output, diag))
+        return diag->code;
+    if (table_read(request->path, &table, diag))
+        return diag->code;
+    if (!check_proof(request, &table, &said, diag) && !table_to_json(&table, &text, diag) &&
+        (!request->output || !file_write(request->output, text, strlen(text), diag)))
+        printf("%s", said.bytes);
+    free(text);
+    text_free(&said);
+    table_free(&table);
+    return diag->code;
+}
+
 static int set_option(void *to, const char *name, const char *value, struct diag *diag)
 {
     struct request *request = to;
@@ -75,6 +114,8 @@ static int set_option(void *to, const char *name, const char *value, struct diag
         request->samples = value;
     else if (strcmp(name, "--weights") == 0)
         request->weights = value;
+    else if (strcmp(name, "--check") == 0)
+        request->check = value;
     else
         request->output = value;
     return EXIT_DONE;
@@ -87,29 +128,39 @@ static int run(int argc, char **argv, struct diag *diag)
         return diag->code;
     if (!request.path)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc certify TABLE.json -o NEW.json");
+    const char *const measures = request.exhaustive ? "--exhaustive"
+                                 : request.samples  ? "--samples"
+                                 : request.weights  ? "--weights"
+                                                    : NULL;
+    if (measures && request.check)
+        return diag_set(diag, EXIT_USAGE, "%s: not with --check, which measures nothing anew", measures);
     if (!operator_recognise(request.path))
-        return certify_file(&request, diag);
-    if (request.exhaustive || request.samples || request.weights)
-        return diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator",
-                        request.exhaustive ? "--exhaustive"
-                        : request.samples  ? "--samples"
-                                           : "--weights",
+        return request.check ? check_file(&request, diag) : certify_file(&request, diag);
+    if (measures || request.check)
+        return diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator", measures ? measures : "--check",
                         request.path);
     return row_operator_certify(request.path, request.output, diag);
 }
 
 const struct command command_certify = {
     .name = "certify",
-    .synopsis = "pwlc certify TABLE.json [-o NEW.json] [flags]",
-    .summary = "Measure a table that was edited or written by hand, and give it a true certificate.",
+    .synopsis = "pwlc certify TABLE.json [--check PROOF] [-o NEW.json] [flags]",
+    .summary =
+        "Measure a table that was edited or written by hand, and give it a true certificate; or check a proof of it.",
     .details =
         "A certificate counts with the hash beside it, which covers the table and what is claimed. Where either was "
         "changed, or there is no certificate, every figure is measured anew, nothing is claimed of other tables, and "
         "method becomes by_hand. "
-        "A table as fit wrote it keeps what was proven; with --exhaustive its figures become those of every code.",
+        "A table as fit wrote it keeps what was proven; with --exhaustive its figures become those of every code. "
+        "With --check a program that shares nothing with pwlc, pwlc-check-proof, checks a proof: exit status 3 where "
+        "it "
+        "refuses it, or the proof is of another table or another one than the certificate names, 77 without the "
+        "program.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "sed 's/\"q_b\": 33/\"q_b\": 34/' tanh.json >edited.json\n"
-               "pwlc certify edited.json -o tanh34.json",
+               "pwlc certify edited.json -o tanh34.json\n"
+               "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --max-err 1 -o few.json --proof few.proof\n"
+               "pwlc certify few.json --check few.proof",
     .options = options,
     .run = run,
 };

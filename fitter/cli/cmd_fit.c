@@ -103,8 +103,8 @@ static int check_for(const struct request *request, struct diag *diag)
     return EXIT_DONE;
 }
 
-/* Both files get their places, or none does. */
-static int write_proof(const char *path, const struct table *table, struct diag *diag)
+/* Both files get their places, or none does. The table then names its proof. */
+static int write_proof(const char *path, struct table *table, struct diag *diag)
 {
     struct diag missing;
     char *text = NULL;
@@ -135,7 +135,7 @@ static int fit_one(struct request *request, struct diag *diag)
     const bool cut = limit.cut; /* by what the table is, and not by notes on it */
     if (found)
         note_types(spec);
-    if (!table_to_json(&table, &text, diag) && !write_proof(request->proof, &table, diag) &&
+    if (!write_proof(request->proof, &table, diag) && !table_to_json(&table, &text, diag) &&
         (request->is_reply || !reply_write(false, request->output, text, diag))) {
         fit_notes(spec, &table, "");
         if (cut)

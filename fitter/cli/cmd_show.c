@@ -150,6 +150,8 @@ static void print_certificate(const struct table *table)
         printf(", %s%soptimal%s", c->optimal ? color_on(stdout, COLOR_GOOD) : "", c->optimal ? "" : "not known to be ",
                c->optimal ? color_off(stdout) : "");
     printf("\n");
+    if (c->proof[0])
+        printf("  %-12s %s\n", "proof", c->proof);
 }
 
 static bool print_segments(const struct table *table)

@@ -7,21 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "cuda_interface.h"
 
 enum device device_parse(const char *value)
 {
     return strcmp(value, "cuda") == 0 ? DEVICE_CUDA : strcmp(value, "cpu") == 0 ? DEVICE_CPU : DEVICE_AUTO;
-}
-
-/* Of pwlc itself, without the last slash; empty where the system does not tell. */
-static void own_folder(char *folder, size_t size)
-{
-    const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *const slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
 }
 
 /* What dlerror says, without the file's name, which it often starts with. */
@@ -57,7 +48,7 @@ static int find(struct cuda_library *library, struct diag *diag)
         strcpy(library->path, named);
         return load(library, CUDA_LIBRARY_VARIABLE ": ", diag);
     }
-    own_folder(own, sizeof own);
+    folder_of_program(own, sizeof own);
     const char *const folders[] = {own, PWLC_LIBRARY_FOLDER};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         if (!*folders[i])

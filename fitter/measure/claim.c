@@ -182,6 +182,7 @@ void certificate_keep_judgement(struct certificate *certificate, const struct ce
     certificate->has_lower_bound = older->has_lower_bound;
     certificate->lower_bound_lsb = older->lower_bound_lsb;
     certificate->optimal = older->optimal;
+    memcpy(certificate->proof, older->proof, sizeof certificate->proof);
 }
 
 /* An upper bound is written rounded up, and is at least what this program proves. */

@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <mpfr.h>
+#include <nettle/sha2.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -512,19 +513,26 @@ static struct {
     int exhaustive, monotone;
     double largest, rms, mean, rounded, lower_bound, bound; /* bound: -1 where there is none */
     bool has_bound, optimal;
-    const char *objective, *second;
+    const char *objective, *second, *proof;
 } said;
+
+static bool is_objective(const char *name)
+{
+    return !strcmp(said.objective, name);
+}
 
 static void read_certificate(json_t *value)
 {
     json_t *bound, *optimal;
     said.bound = -1;
-    read_json(value, "certificate", "{sI sI sI sI sb sb sF sF sF sF so so ss s?s s?F}", "checked", &said.checked,
+    read_json(value, "certificate", "{sI sI sI sI sb sb sF sF sF sF so so ss s?s s?F s?s}", "checked", &said.checked,
               "max_err_at", &said.max_err_at, "saturated_codes", &said.saturated, "acc_bits", &said.acc_bits,
               "exhaustive", &said.exhaustive, "monotone", &said.monotone, "max_err_lsb", &said.largest, "rms_err_lsb",
               &said.rms, "mean_abs_err_lsb", &said.mean, "correctly_rounded", &said.rounded, "lower_bound_lsb", &bound,
               "optimal", &optimal, "objective", &said.objective, "second_objective", &said.second, "bound_lsb",
-              &said.bound);
+              &said.bound, "proof", &said.proof);
+    if (!is_objective("max") && !is_objective("rms") && !is_objective("segments"))
+        fail(2, "objective: unknown");
     said.has_bound = !json_is_null(bound);
     if (said.has_bound)
         read_json(bound, "lower_bound_lsb", "F", &said.lower_bound);
@@ -534,6 +542,27 @@ static void read_certificate(json_t *value)
 }
 
 static double squares, nearest; /* the sum of squared errors, and the least that outputs can have */
+
+/* The certificate may name the proof: by the SHA-256 of all but the table. */
+static void check_name(const json_t *proof)
+{
+    json_t *beside = json_copy((json_t *)proof);
+    struct sha256_ctx context;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    char hex[2 * SHA256_DIGEST_SIZE + 1];
+    json_object_del(beside, "table");
+    char *content = json_dumps(beside, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+    if (!content)
+        fail(2, "no memory");
+    sha256_init(&context);
+    sha256_update(&context, strlen(content), (const uint8_t *)content);
+    sha256_digest(&context, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    REQUIRE(!said.proof || !strcmp(said.proof, hex), "proof: the certificate names another proof");
+    free(content);
+    json_decref(beside);
+}
 
 /* Every figure is that of the table. Leaves the targets in `values`; returns the largest error. */
 static i128 check_certificate(void)
@@ -1527,11 +1556,6 @@ static void check_chains(json_t *chains)
 
 /* ---- What follows for the certificate ---- */
 
-static bool is_objective(const char *name)
-{
-    return !strcmp(said.objective, name);
-}
-
 /* How far L may be below E. */
 static i128 slack(i128 largest)
 {
@@ -1658,6 +1682,7 @@ int main(int arguments, char **argument)
     REQUIRE(version == 1, "the proof's version is not 1");
     read_table(table);
     read_certificate(certificate);
+    check_name(proof);
     find_function();
     if (codes > MOST_CODES) {
         REQUIRE(!impossible && !rule && !chains, "impossible: nothing is proven of more than 2^20 codes");

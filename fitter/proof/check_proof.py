@@ -9,6 +9,7 @@ accepted; 1: something does not hold; 2: a file is not of the format. docs/proof
 It reads well from its end: check_proof says what is checked, what stands before it how. Trusted are Python's integers
 and fractions, and mpmath's functions at 200 bits, with a margin of 2^-140. The hash, which tells edits, claims nothing.
 """
+import hashlib
 import json
 import re
 import sys
@@ -248,7 +249,16 @@ def read_certificate(table):
     return read(
         table.certificate, "certificate", "int checked max_err_at saturated_codes acc_bits", "bool exhaustive monotone",
         "real max_err_lsb rms_err_lsb mean_abs_err_lsb correctly_rounded lower_bound_lsb~ bound_lsb?",
-        "bool optimal~", "str objective second_objective?")
+        "bool optimal~", "str objective second_objective? proof?")
+
+
+def check_name(proof, certificate):
+    """The certificate may name the proof: by the SHA-256 of all but the table."""
+    require(certificate["objective"] in ("max", "rms", "segments"), "objective: unknown", status=2)
+    beside = json.dumps({name: part for name, part in proof.items() if name != "table" and part is not None},
+                        sort_keys=True, separators=(",", ":"))
+    require(certificate["proof"] in (None, hashlib.sha256(beside.encode()).hexdigest()),
+            "proof: the certificate names another proof")
 
 
 def check_certificate(table, said, values, wide):
@@ -794,6 +804,7 @@ def check_proof(text):
     require(proof["pwl_proof"] == 1, "the proof's version is", proof["pwl_proof"])
     table = Table(proof["table"])
     certificate = read_certificate(table)
+    check_name(proof, certificate)
     if table.count > 2**20:
         bound = Wide(table, certificate).most
         require(proof["impossible"] is None, "impossible: nothing is proven of more than 2^20 codes")

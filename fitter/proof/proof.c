@@ -151,26 +151,41 @@ static int add_impossible(const struct table *table, const struct function *func
     return diag->code;
 }
 
-int proof_make(const struct table *table, char **text, struct diag *missing, struct diag *diag)
+/* Names what is proven of other tables in the certificate. */
+static int name_proof(struct table *table, const struct text *claim, struct diag *diag)
+{
+    struct text whole = {0};
+    text_add(&whole, "{\"pwl_proof\": 1%s}", claim->bytes);
+    json_t *const proof = whole.failed ? NULL : json_loads(whole.bytes, 0, NULL);
+    if (!proof || !proof_name(proof, table->certificate.proof))
+        diag_set(diag, EXIT_IO, "out of memory for a proof");
+    json_decref(proof);
+    text_free(&whole);
+    return diag->code;
+}
+
+int proof_make(struct table *table, char **text, struct diag *missing, struct diag *diag)
 {
     struct function function;
-    struct text out = {0};
+    struct text out = {0}, claim = {0};
     char *json = NULL;
     missing->code = EXIT_DONE;
     *text = NULL;
     if (check_table(table, diag) || table_function(table, NULL, &function, diag))
         return diag->code;
-    if (!table_to_json(table, &json, diag)) {
+    table->certificate.proof[0] = '\0';
+    if (!(claims_of_others(table) && add_impossible(table, &function, &claim, missing, diag)) &&
+        !(claim.size && name_proof(table, &claim, diag)) && !table_to_json(table, &json, diag)) {
         const size_t length = strlen(json) - (json[strlen(json) - 1] == '\n');
         text_add(&out, "{\"pwl_proof\": 1,\n\"table\": ");
         text_add_bytes(&out, json, length);
-        if (claims_of_others(table))
-            add_impossible(table, &function, &out, missing, diag);
+        text_add_bytes(&out, claim.bytes, claim.size);
         text_add(&out, "}\n");
-        if (out.failed && !diag->code)
+        if (out.failed || claim.failed)
             diag_set(diag, EXIT_IO, "out of memory for a proof");
     }
     free(json);
+    text_free(&claim);
     function_free(&function);
     if (diag->code)
         text_free(&out);

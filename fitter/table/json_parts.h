@@ -17,7 +17,6 @@ void json_add_tensor(struct text *out, const char *name, const struct tensor *te
 int json_read_tensor(const struct fields *top, const char *name, struct tensor *tensor, struct diag *diag);
 
 /* 64 lower-case hexadecimal digits; an empty string where the field is left out. */
-#define SHA256_LENGTH 64
 int json_read_sha256(const struct fields *top, const char *name, char hex[SHA256_LENGTH + 1], struct diag *diag);
 
 /* table_hash.c: the hash that ties a certificate to its table or operator, and its claims to what was found. It is

@@ -53,7 +53,8 @@ struct certificate {
     int optimal;    /* 1, 0, or -1: no proof was attempted */
     bool has_bound; /* bound_lsb: proven upper bound, wider inputs */
     double bound_lsb;
-    bool has_rms_any_shift; /* with one shift: what the best table without has; not in the file */
+    char proof[SHA256_LENGTH + 1]; /* the name of the proof of what is said of other tables; empty without */
+    bool has_rms_any_shift;        /* with one shift: what the best table without has; not in the file */
     double rms_any_shift_lsb;
 };
 

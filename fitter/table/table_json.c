@@ -366,17 +366,17 @@ static int read_judgement(const struct fields *object, struct certificate *certi
         certificate->optimal = optimal;
     }
     certificate->has_bound = field_present(object, "bound_lsb");
-    if (certificate->has_bound)
-        return field_real(object, "bound_lsb", 0, DBL_MAX, &certificate->bound_lsb, diag);
-    return EXIT_DONE;
+    if (certificate->has_bound && field_real(object, "bound_lsb", 0, DBL_MAX, &certificate->bound_lsb, diag))
+        return diag->code;
+    return json_read_sha256(object, "proof", certificate->proof, diag);
 }
 
 static int read_certificate(const struct fields *top, struct table *table, struct diag *diag)
 {
-    static const char *const known[] = {"checked",     "exhaustive",       "max_err_lsb",       "max_err_at",
-                                        "rms_err_lsb", "mean_abs_err_lsb", "correctly_rounded", "saturated_codes",
-                                        "monotone",    "acc_bits",         "objective",         "lower_bound_lsb",
-                                        "optimal",     "bound_lsb",        "second_objective",  NULL};
+    static const char *const known[] = {
+        "checked",           "exhaustive",      "max_err_lsb",      "max_err_at", "rms_err_lsb", "mean_abs_err_lsb",
+        "correctly_rounded", "saturated_codes", "monotone",         "acc_bits",   "objective",   "lower_bound_lsb",
+        "optimal",           "bound_lsb",       "second_objective", "proof",      NULL};
     struct certificate *const certificate = &table->certificate;
     struct fields object;
     int64_t acc_bits;

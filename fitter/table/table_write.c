@@ -146,6 +146,8 @@ static void write_certificate(struct text *out, const struct certificate *certif
         text_add(out, ", ");
         json_add_real(out, "bound_lsb", certificate->bound_lsb);
     }
+    if (certificate->proof[0])
+        text_add(out, ", \"proof\": \"%s\"", certificate->proof);
     text_add(out, "}");
 }
 

@@ -55,6 +55,7 @@ class Certificate:
     lower_bound_lsb: Optional[float] = None
     optimal: Optional[bool] = None
     bound_lsb: Optional[float] = None
+    proof: Optional[str] = None
 
 
 def _read_reduction(top: Fields, bits: int, x: Type, y: Type) -> tuple[int, ...]:

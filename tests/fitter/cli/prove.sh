@@ -15,13 +15,28 @@ sys.exit(not eval(sys.argv[2]))
 END
 }
 
-# Both ways write the same, and the table is that without a proof.
+# Both ways write the same, and the table is that without a proof but for the proof's name.
 expect_status 0 fit tanh $types --segments 8 --method minimax -o alone.json
 expect_status 0 fit tanh $types --segments 8 --method minimax -o tanh.json --proof tanh.proof
-cmp -s alone.json tanh.json || fail 'fit --proof makes another table'
-expect_status 0 prove tanh.json -o prove.proof
-[ ! -s ../err ] || fail "prove: messages: $(cat ../err)"
-cmp -s tanh.proof prove.proof || fail 'fit --proof and prove write different proofs'
+name=$(sed -n 's/.*, "proof": "\([0-9a-f]*\)"}$/\1/p' tanh.json)
+sed "s/, \"proof\": \"$name\"}/}/" tanh.json >unnamed.json
+sign unnamed.json
+/usr/bin/python3 -c 'import json; assert json.load(open("alone.json")) == json.load(open("unnamed.json"))' ||
+    fail 'fit --proof makes another table'
+for table in tanh.json alone.json; do
+    expect_status 0 prove $table -o prove.proof
+    [ ! -s ../err ] || fail "prove: messages: $(cat ../err)"
+    cmp -s tanh.proof prove.proof || fail "fit --proof and prove $table write different proofs"
+done
+expect_status 0 show tanh.json
+expect_line "  proof        $name" ../out show
+/usr/bin/python3 - "$name" <<'END' || fail 'the name of a proof is not as docs/proofs.md says'
+import hashlib, json, sys
+fields = json.load(open("tanh.proof"))
+del fields["table"]
+text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+sys.exit(hashlib.sha256(text.encode()).hexdigest() != sys.argv[1])
+END
 expect_status 0 prove - <tanh.json
 cmp -s tanh.proof ../out || fail 'prove of standard input writes another proof'
 has tanh.proof 'list(p) == ["pwl_proof", "table", "impossible", "rules", "chains"] and p["pwl_proof"] == 1'
@@ -115,6 +130,65 @@ expect_error 3 'is not so: 8 segments can have a smaller RMS error' prove false.
 # Errors below what counts as one: the lowest code that has such an error stands for all.
 expect_status 0 fit sigmoid --in u7:0.0472:1000 --out s4:0.0321:0 -o small.json --proof small.proof
 expect_status 0 show small.json
+
+# The checker, where it is built: certify repeats its words, and names the proof in what it writes.
+if [ -x "$(dirname "$pwlc")/pwlc-check-proof" ]; then
+    said='tanh.proof: accepted: largest error 1.428487982 LSB, 8 segments; no allowed table of at most 8 segments is within'
+    expect_status 0 prove tanh.json -o tanh.proof
+    for table in tanh.json alone.json; do
+        expect_status 0 certify $table --check tanh.proof
+        grep -q "^$said" ../out || fail "certify $table --check: $(cat ../out)"
+    done
+    expect_status 0 certify alone.json --check tanh.proof -o named.json
+    cmp -s named.json tanh.json || fail 'certify --check -o names another proof'
+    expect_status 0 certify tanh.json -o kept.json
+    cmp -s kept.json tanh.json || fail 'certify drops the name of a proof'
+
+    # What does not hold: a run, and its own table's name of it; another table; another proof of the same one.
+    sed 's/"runs": \[1, /"runs": [2, /' tanh.proof >named.proof
+    expect_error 3 'named.proof: refused: proof: the certificate names another proof' certify tanh.json --check named.proof
+    /usr/bin/python3 - "$root/tests/support" <<'END'
+import json, sys
+sys.path.append(sys.argv[1])
+import signed_table
+for source, to in (("named", "false"), ("tanh", "other")):
+    proof = json.load(open(f"{source}.proof"))
+    del proof["table"]["certificate"]["proof"]
+    proof["table"] = signed_table.signed(proof["table"])
+    if to == "other":
+        proof["impossible"]["error"] += "0"
+    json.dump(proof, open(f"{to}.proof", "w"))
+END
+    expect_error 3 'false.proof: refused: chain 0: ' certify alone.json --check false.proof
+    expect_error 3 'false.proof: refused: chain 0: ' certify alone.json --check false.proof -o never.json
+    [ ! -e never.json ] || fail 'certify --check writes a table whose proof is refused'
+    expect_status 0 certify alone.json --check other.proof
+    expect_error 3 'tanh.json: the certificate names another proof than other.proof' certify tanh.json --check other.proof
+    expect_status 0 certify tanh.json --check other.proof -o renamed.json
+    expect_status 0 certify renamed.json --check other.proof
+    expect_error 3 'tanh.proof: the proof is of another table' certify seven.json --check tanh.proof
+    sed 's/"acc_bits": 15/"acc_bits": 16/' tanh.json >edited.json
+    expect_error 3 'edited.json: hash: not that of this table' certify edited.json --check tanh.proof
+    expect_error 3 'bare.json: certificate: missing, so that there is nothing to prove' certify bare.json --check tanh.proof
+
+    # What is no proof, and what --check has nothing to do with.
+    expect_error 2 'alone.json: table: missing' certify alone.json --check alone.json
+    expect_error 2 'points.txt: line 1: ' certify alone.json --check points.txt
+    expect_error 1 'missing.proof' certify alone.json --check missing.proof
+    expect_error 2 '--check -: another program reads the proof' certify alone.json --check -
+    sed '1s/{/{"more": 1, /' other.proof >more.proof
+    expect_error 2 'more.proof: cannot be read: ' certify alone.json --check more.proof
+    expect_error 2 '--exhaustive: not with --check' certify alone.json --check tanh.proof --exhaustive
+    expect_error 2 '--check: of a table, and softmax.json is a row operator' certify softmax.json --check tanh.proof
+fi
+
+# Without a checker.
+mkdir away
+cp "$pwlc" away/pwlc
+status=0
+PATH=/nowhere away/pwlc certify tanh.json --check tanh.proof 2>../err || status=$?
+[ "$status" -eq 77 ] || fail "certify --check without a checker: exit $status"
+grep -q 'pwlc-check-proof: is neither beside pwlc nor in PATH' ../err || fail "certify --check without a checker: $(cat ../err)"
 
 # The command line.
 expect_error 2 'a table is needed: pwlc prove TABLE.json' prove

@@ -237,6 +237,11 @@ def fault_monotone(proof, draw):
     return f"monotone is {certificate['monotone']}"
 
 
+def fault_name(proof, draw):
+    proof["table"]["certificate"]["proof"] = "%064x" % draw.getrandbits(256)
+    return "the certificate names another proof"
+
+
 def fault_segment(proof, draw):
     table = proof["table"]
     before, row = outputs(table), draw.choice(table["segments"])
@@ -319,7 +324,11 @@ def prove(pwlc, flags, folder):
     subprocess.run([pwlc, "fit", *flags.split(), "-o", table], check=True, capture_output=True)
     subprocess.run([pwlc, "prove", table, "-o", proof], check=True, capture_output=True)
     with open(proof) as file:
-        return json.load(file)
+        proven = json.load(file)
+    # No fault is to be refused for the name alone.
+    proven["table"]["certificate"].pop("proof", None)
+    proven["table"]["hash"] = hash_of(proven["table"])
+    return proven
 
 
 def check_faults(checkers, proof, draw, tries):
