@@ -159,8 +159,8 @@ for source, to in (("named", "false"), ("tanh", "other")):
         proof["impossible"]["error"] += "0"
     json.dump(proof, open(f"{to}.proof", "w"))
 END
-    expect_error 3 'false.proof: refused: chain 0: ' certify alone.json --check false.proof
-    expect_error 3 'false.proof: refused: chain 0: ' certify alone.json --check false.proof -o never.json
+    expect_error 3 'false.proof: refused: exclusion of -128 to -50: ' certify alone.json --check false.proof
+    expect_error 3 'false.proof: refused: exclusion of -128 to -50: ' certify alone.json --check false.proof -o never.json
     [ ! -e never.json ] || fail 'certify --check writes a table whose proof is refused'
     expect_status 0 certify alone.json --check other.proof
     expect_error 3 'tanh.json: the certificate names another proof than other.proof' certify tanh.json --check other.proof
