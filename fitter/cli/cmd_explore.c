@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/jobs.h"
+#include "jobs/jobs.h"
 #include "base/number.h"
 #include "base/process.h"
 #include "base/terminal.h"

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
-#include "base/jobs.h"
+#include "jobs/jobs.h"
 #include "base/note.h"
 #include "base/number.h"
 #include "command.h"
