@@ -68,41 +68,61 @@ static void say_who_died(void)
             say(&board.seats[r]);
 }
 
-/* In a handler, too: rank 0 is to find this rank alive, as mpirun ends all ranks that live at the same moment. */
+/* In a handler, too, of the other ranks. Rank 0 is to find them alive, though mpirun ends all ranks that live at the
+ * same moment; and where rank 0 is what has died, rank 1 says so. */
 static void outlive_rank_0(void)
 {
+    if (board.count > 0 && is_dead(&board.seats[0]))
+        say(&board.seats[0]);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
 }
 
-static int make_board(const struct ranks *ranks, struct diag *diag)
+/* Of the first so many ranks. */
+static int make_board(const struct ranks *ranks, int count, void (*tell)(void), struct diag *diag)
 {
-    board.seats = calloc((size_t)ranks->count, sizeof *board.seats);
+    board.seats = calloc((size_t)count + 1, sizeof *board.seats);
     if (!board.seats)
-        return diag_set(diag, EXIT_IO, "out of memory for %d ranks", ranks->count);
-    for (int r = 0; r < ranks->count; r++) {
+        return diag_set(diag, EXIT_IO, "out of memory for %d ranks", count);
+    for (int r = 0; r < count; r++) {
         board.seats[r].process = ranks->all[r].process;
         board.seats[r].is_here = strcmp(ranks->all[r].host, ranks->all[0].host) == 0;
         atomic_init(&board.seats[r].valid, -1);
     }
-    board.count = ranks->count;
-    outputs_tell(say_who_died);
+    board.count = count;
+    outputs_tell(tell);
     return EXIT_DONE;
+}
+
+static void drop_board(void)
+{
+    outputs_tell(NULL);
+    free(board.seats);
+    board.count = 0;
+}
+
+/* Which of a seat's lines is to be written next. */
+static int free_line(const struct seat *seat)
+{
+    return atomic_load(&seat->valid) == 0;
 }
 
 static void note_job(const struct shared_run *run, const struct ranks *ranks, int rank, int job)
 {
     struct seat *const seat = &board.seats[rank];
     const struct rank_info *const info = &ranks->all[rank];
-    const int other = atomic_load(&seat->valid) == 0;
+    const int other = free_line(seat);
     char name[SHARE_NAME_SIZE];
     if (job == NO_JOB) {
         atomic_store(&seat->valid, -1);
         return;
     }
     run->jobs->describe(run->jobs->context, job, name);
-    snprintf(seat->line[other], LINE_SIZE, "pwlc: rank %d on %s (process %ld) %s at job %d (%s)%s\n", rank, info->host,
-             (long)info->process, seat->is_here ? "has died" : "has died, or was ended by this,", job, name,
-             run->has_journal ? "; the same command goes on from the file of --resume" : "");
+    snprintf(seat->line[other], LINE_SIZE, "pwlc: rank %d on %s (process %ld) %s job %d (%s)%s\n", rank, info->host,
+             (long)info->process,
+             !seat->is_here ? "has died, or was ended by this, at"
+             : rank > 0     ? "has died at"
+                            : "has died at or behind",
+             job, name, run->has_journal ? "; the same command goes on from the file of --resume" : "");
     atomic_store(&seat->valid, other);
 }
 
@@ -209,12 +229,23 @@ static int finish(struct lead *lead, int job, bool is_kept, const void *bytes, s
     return is_kept ? shared_run_keep(lead->run, job, bytes, size, diag) : EXIT_DONE;
 }
 
+/* A job for a rank, and what it is to say if rank 0 dies. */
+static int send_job(struct lead *lead, int to, int job, struct diag *diag)
+{
+    const int valid = atomic_load(&board.seats[0].valid);
+    struct text line = {0};
+    text_add(&line, "%s", valid < 0 ? "" : board.seats[0].line[valid]);
+    ranks_send(lead->ranks, to, job, false, &line, diag);
+    text_free(&line);
+    return diag->code;
+}
+
 /* The next job goes out before the last is looked at. */
 static int answer(struct lead *lead, const struct rank_message *message, struct diag *diag)
 {
     const struct shared_jobs *const jobs = lead->run->jobs;
     const int next = next_job(lead, message->from);
-    if (ranks_send(lead->ranks, message->from, next, false, NULL, diag))
+    if (send_job(lead, message->from, next, diag))
         return diag->code;
     lead->released += next == NO_JOB;
     if (message->job == NO_JOB)
@@ -270,16 +301,14 @@ static _Noreturn void end_at_once(const struct diag *diag)
 int ranks_lead(struct shared_run *run, struct ranks *ranks, struct diag *diag)
 {
     struct lead lead = {.run = run, .ranks = ranks};
-    if (make_board(ranks, diag) || own_begin(&lead.own, run->jobs, diag))
+    if (make_board(ranks, ranks->count, say_who_died, diag) || own_begin(&lead.own, run->jobs, diag))
         end_at_once(diag);
     progress_begin(&lead.progress, run->jobs->unit ? run->jobs->unit : "jobs", (uint64_t)run->count);
     if (serve_ranks(&lead, diag))
         end_at_once(diag);
     progress_end(&lead.progress);
     own_end(&lead.own);
-    outputs_tell(NULL);
-    free(board.seats);
-    board.count = 0;
+    drop_board();
     return EXIT_DONE;
 }
 
@@ -292,6 +321,13 @@ static int wait_for_job(struct ranks *ranks, int *job, struct diag *diag)
     while (!ranks_receive(ranks, &message, diag) && !message.memory)
         ranks_pause();
     *job = (int)message.job;
+    if (board.count > 0 && message.size > 0 && message.size < LINE_SIZE) {
+        struct seat *const seat = &board.seats[0];
+        const int other = free_line(seat);
+        memcpy(seat->line[other], message.bytes, message.size);
+        seat->line[other][message.size] = '\0';
+        atomic_store(&seat->valid, other);
+    }
     free(message.memory);
     return diag->code;
 }
@@ -299,8 +335,7 @@ static int wait_for_job(struct ranks *ranks, int *job, struct diag *diag)
 int ranks_follow(const struct shared_jobs *jobs, struct ranks *ranks, struct diag *diag)
 {
     int job;
-    outputs_tell(outlive_rank_0);
-    if (ranks_send(ranks, 0, NO_JOB, false, NULL, diag))
+    if (make_board(ranks, ranks->rank == 1, outlive_rank_0, diag) || ranks_send(ranks, 0, NO_JOB, false, NULL, diag))
         return diag->code;
     while (!wait_for_job(ranks, &job, diag) && job != NO_JOB) {
         struct text result = {0};
@@ -314,6 +349,6 @@ int ranks_follow(const struct shared_jobs *jobs, struct ranks *ranks, struct dia
         if (diag->code)
             break;
     }
-    outputs_tell(NULL);
+    drop_board();
     return diag->code;
 }
