@@ -272,7 +272,7 @@ static int begin(struct journal *journal, const struct journal_head *head, struc
 static bool is_cut_head(const struct journal *journal, const struct diag *diag)
 {
     struct stat status;
-    return diag->code == EXIT_USAGE && !journal->words && fstat(journal->fd, &status) == 0 &&
+    return diag->code == EXIT_USAGE && journal->bytes && !journal->words && fstat(journal->fd, &status) == 0 &&
            memcmp(journal->bytes, magic,
                   (size_t)status.st_size < sizeof magic ? (size_t)status.st_size : sizeof magic) == 0 &&
            (status.st_size < START || little_endian(journal->bytes + AT_SIZE, 8) > (uint64_t)status.st_size - START);

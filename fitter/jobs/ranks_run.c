@@ -290,11 +290,14 @@ static int serve_ranks(struct lead *lead, struct diag *diag)
     return shared_run_sync(lead->run, diag);
 }
 
-/* mpirun ends the other ranks when one ends like this. */
+/* mpirun ends the other ranks when one ends like this. Rank 1 is ended before, while this rank lives. */
 static _Noreturn void end_at_once(const struct diag *diag)
 {
     fprintf(stderr, "pwlc: %s\n", diag->text);
+    if (board.count > 1 && board.seats[1].is_here)
+        kill(board.seats[1].process, SIGTERM);
     outputs_drop();
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     _exit(diag->code);
 }
 

@@ -14,7 +14,7 @@
 #define MOST_SHARDS 1000000
 
 static struct {
-    bool is_on, is_merging, has_ranks, have_met;
+    bool is_on, is_merging, has_ranks, have_met, is_leaving;
     char **argv; /* without the flags that share */
     int argc;
     const char *resume;
@@ -174,16 +174,17 @@ static int run_ranks(struct shared_run *run, const struct journal_head *head, bo
     if (ranks_begin(&sharing.ranks, EXIT_DONE, hash, diag))
         return diag->code;
     *goes_on = sharing.ranks.rank == 0;
-    if (judge_ranks(&sharing.ranks, &agree, diag) || !agree)
-        ; /* no rank does a job */
-    else if (!*goes_on)
+    if (judge_ranks(&sharing.ranks, &agree, diag) || !agree) {
+        ranks_end(&sharing.ranks); /* after which the rank that failed has said why */
+        return diag->code;
+    }
+    if (!*goes_on)
         ranks_follow(run->jobs, &sharing.ranks, diag);
     else if (!shared_run_begin(run, sharing.resume, head, diag))
         ranks_lead(run, &sharing.ranks, diag);
-    if (diag->code)
-        return diag->code;
-    ranks_end(&sharing.ranks);
-    return diag->code;
+    if (diag->code == EXIT_DONE)
+        ranks_end(&sharing.ranks);
+    return diag->code; /* without an end to MPI, mpirun ends the other ranks */
 }
 
 bool share_end(int code)
@@ -192,11 +193,16 @@ bool share_end(int code)
     bool speaks = true;
     if (!sharing.has_ranks || sharing.have_met)
         return true;
-    sharing.have_met = true;
+    sharing.have_met = sharing.is_leaving = true;
     if (ranks_begin(&sharing.ranks, code, "", &ignored) == EXIT_DONE)
         speaks = sharing.ranks.rank == 0 || sharing.ranks.all[0].code == EXIT_DONE;
-    ranks_end(&sharing.ranks);
     return speaks;
+}
+
+void share_leave(void)
+{
+    if (sharing.has_ranks && sharing.is_leaving)
+        ranks_end(&sharing.ranks);
 }
 
 int share_run(const struct shared_jobs *jobs, bool *goes_on, struct diag *diag)

@@ -52,4 +52,7 @@ int share_nothing(const char *what_has_jobs, bool *goes_on, struct diag *diag);
  * in all is said by rank 0. */
 bool share_end(int code);
 
+/* When that is said: ends MPI for ranks that have met there. */
+void share_leave(void);
+
 #endif
