@@ -30,7 +30,6 @@ commands=(
     'certify a.json --exhaustive -o certified.json'
     'certify a.json -o certified.json'
     'sweep a.json -o sweep.txt'
-    'sweep --anchors K210 -o sweep.txt'
     'explore tanh --in s8:2^-5 --out s8:2^-7 --segments 4,8 --form absolute,biased --method minimax,lut --svg explored.svg'
     'fit tanh --in s8:2^-5 --out s8:2^-7 -o tables'
     'fit --spec specs.json -o tables')
