@@ -3,7 +3,7 @@
 """pwl.fit_many(), explore() and sweep() on executors: what one process gives. PYTHONPATH says where the package is.
 
 usage: test_jobs.py PWLC [dask]
-       mpirun -n 3 python3 -m mpi4py.futures test_jobs.py PWLC mpi4py
+       PWLC=PWLC mpirun -n 3 python3 -m mpi4py.futures test_jobs.py PWLC mpi4py
 """
 import concurrent.futures
 import contextlib
@@ -18,9 +18,9 @@ from harness import end, np, refused, test
 
 import pwl
 
-pwlc = pathlib.Path(sys.argv[1]).resolve()
+pwlc = pathlib.Path(os.environ.get("PWLC") or sys.argv[1]).resolve()
 kind = sys.argv[2] if len(sys.argv) > 2 else "processes"
-os.environ["PWLC"] = str(pwlc)
+os.environ.setdefault("PWLC", str(pwlc))  # ranks other than 0 have other arguments
 
 
 @contextlib.contextmanager
@@ -91,7 +91,8 @@ def main():
         with executor() as workers:
             refused("did you mean tanh?", lambda: pwl.fit_many([dict(function="tanh", **types),
                                                                 dict(function="tahn", **types)], workers), pwl.ToolError)
-            refused("--segments", lambda: pwl.explore("tanh", **types, segments="0", executor=workers), pwl.ToolError)
+            refused("--segments", lambda: pwl.explore("tanh", **types, segments="0", executor=workers, shards=1),
+                    pwl.ToolError)
         refused("shards=0", lambda: pwl.explore("tanh", **types, executor=concurrent.futures.ThreadPoolExecutor(), shards=0))
         refused("shard: no keyword of explore()", lambda: pwl.explore("tanh", shard="1/2"))
         refused("shards=-1", lambda: pwl.sweep([], shards=-1))
