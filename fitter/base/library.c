@@ -91,6 +91,7 @@ static int check_version(const struct library *library, const struct library_kin
 int library_open(struct library *library, const struct library_kind *kind, struct diag *diag)
 {
     library->handle = NULL;
+    library->kind = kind;
     int code = find(library, kind, diag);
     if (code == EXIT_DONE)
         code = check_version(library, kind, diag);
@@ -108,11 +109,10 @@ void library_close(struct library *library)
 
 int library_function(const struct library *library, const char *name, library_entry **function, struct diag *diag)
 {
-    const char *const slash = strrchr(library->path, '/');
     void *const address = dlsym(library->handle, name);
     if (!address)
         return diag_set(diag, EXIT_MISSING, "%.400s has no function %s; it must be the %s of pwlc", library->path, name,
-                        slash ? slash + 1 : library->path);
+                        library->kind->name);
     /* POSIX has functions and objects share one kind of address; C has no conversion between them. */
     memcpy(function, &address, sizeof *function);
     return EXIT_DONE;

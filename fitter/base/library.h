@@ -22,12 +22,13 @@ struct library_kind {
 };
 
 struct library {
-    void *handle;    /* null when none is open */
+    void *handle; /* null when none is open */
+    const struct library_kind *kind;
     char path[4096]; /* as found */
 };
 
-/* Opens it and compares the version of its interface with pwlc's own. Exit 77, saying which file or folders, when there
- * is none, it cannot be loaded, or it is of another version. */
+/* Opens one of a kind, which lives as long, and compares the version of its interface with pwlc's own. Exit 77, saying
+ * which file or folders, when there is none, it cannot be loaded, or it is of another version. */
 int library_open(struct library *library, const struct library_kind *kind, struct diag *diag);
 
 /* Leaves a library alone that is not open. */
