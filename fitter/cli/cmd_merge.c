@@ -10,7 +10,8 @@ static const struct option_info options[] = {
 };
 
 /* The commands that share their jobs. */
-static const struct command *const sharing[] = {&command_fit, &command_explore, &command_sweep, &command_certify};
+static const struct command *const sharing[] = {&command_fit, &command_explore, &command_sweep, &command_certify,
+                                                &command_verify};
 
 static const struct command *find(const char *name)
 {
@@ -83,7 +84,8 @@ const struct command command_merge = {
     .synopsis = "pwlc merge FILE...",
     .summary = "Write the output of a command whose jobs were done in shards.",
     .details =
-        "fit --spec, explore, sweep --exhaustive and certify --exhaustive have jobs. --shard I/N does every Nth of "
+        "fit --spec, explore, sweep --exhaustive, certify --exhaustive and verify have jobs. --shard I/N does every "
+        "Nth of "
         "them, "
         "from the Ith on, into the FILE of --resume, on machines that know nothing of each other; merge takes the "
         "files "
