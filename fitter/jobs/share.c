@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/color.h"
 #include "base/input.h"
 #include "base/number.h"
 #include "shared_run.h"
@@ -91,6 +92,8 @@ int share_take(int *argc, char **argv, struct diag *diag)
     sharing.is_on = resume || sharing.has_ranks || sharing.is_merging;
     if (!sharing.is_on)
         return EXIT_DONE;
+    if (sharing.has_ranks)
+        color_refuse(); /* mpirun may give ranks a terminal of its own */
     inputs_hash();
     return note_words(*argc, argv, diag);
 }

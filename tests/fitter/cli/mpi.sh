@@ -18,6 +18,7 @@ ranks() {
 
 "$pwlc" fit tanh --in s22:2^-18 --out s16:2^-15 --segments 32 -o a.json 2>../err
 "$pwlc" fit sigmoid --in s21:2^-17 --out s16:2^-15 --segments 8 -o b.json 2>../err
+"$pwlc" fit tanh --in s8:2^-5 --out s8:2^-7 -o t8.json 2>../err
 cat >specs.json <<'SPECS'
 [{"name": "a", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7"},
  {"name": "b", "function": "gelu", "in": "s8:0.0472:-3", "out": "s8:0.0238:-121", "max_err": 1},
@@ -57,6 +58,19 @@ for command in "${commands[@]}"; do
         same_as_one "$command in $count ranks"
     done
 done
+
+# Targets of a verification; the times that it says are none of its bytes.
+timeless() { sed 's/, [0-9.]* s,/, T s,/' ../out >../timeless; }
+run verify t8.json --against standalone
+timeless
+cp ../timeless ../one
+ranks 2 verify t8.json --against standalone
+timeless
+checks=$((checks + 1))
+cmp -s ../one ../timeless || fail "verify in 2 ranks: $(cat ../out ../err)"
+ranks 2 verify t8.json --against standalone --inject
+checks=$((checks + 1))
+[ "$status" -eq 3 ] && grep -q '^pwlc verify: standalone: code .* differ)' ../err || fail "verify --inject: $(head -c 900 ../err)"
 
 # A shard in ranks, and the other in one process.
 # shellcheck disable=SC2086
