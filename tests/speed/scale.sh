@@ -22,36 +22,44 @@ timed() {
     local user system
     { time "$@" >out 2>err; } 2>times || { cat err >&2; exit 1; }
     read -r elapsed user system <times
-    processor=$(echo "$user + $system" | bc)
+    processor=$(awk "BEGIN { print $user + $system }")
 }
 echo "| what | elapsed, s | processor time, s |"
 echo "| --- | ---: | ---: |"
-for count in ${@:-1 2}; do
+[ $# -gt 0 ] || set -- 1 2
+for count; do
     rm -f journal
     # shellcheck disable=SC2086
     timed ranks "$count" "$pwlc" $sweep --resume journal
-    echo "| $count ranks | $elapsed | $processor |"
-    [ "$count" -gt 1 ] || { all=$processor one=$elapsed; }
+    echo "| ranks: $count | $elapsed | $processor |"
+    [ "$count" -gt 1 ] || all=$processor
 done
 timed "$pwlc" merge journal
-serial=$elapsed
+serial=$processor
 echo "| what rank 0 does at the end, alone | $elapsed | $processor |"
+first=0
+for table in *_s32.json; do
+    rm -f shard
+    timed "$pwlc" sweep "$table" --exhaustive --shard 1/256 --resume shard
+    first=$(awk "BEGIN { print $first + $processor }")
+done
+echo "| the first job of each table, with what each rank does before it | | $first |"
 timed ranks 2 "$pwlc" sweep sigmoid_s32.json -o /dev/null
 two=$elapsed
 timed "$pwlc" sweep sigmoid_s32.json -o /dev/null
-echo "| start and end of 2 ranks | $(echo "$two - $elapsed" | bc) | |"
+echo "| start and end of 2 ranks | $(awk "BEGIN { print $two - $elapsed }") | |"
 jobs=$(($(grep -aob pwlcjob journal | wc -l) - 1))
 echo
 echo "$jobs jobs, $(($(stat -c %s journal) / jobs)) bytes of result each"
-[ -z "${all:-}" ] || /usr/bin/python3 - "$all" "$serial" "$jobs" <<'END_PYTHON'
+[ -z "${all:-}" ] || /usr/bin/python3 - "$all" "$serial" "$first" "$jobs" <<'END_PYTHON'
 import sys
-processor, serial, jobs = map(float, sys.argv[1:])
-work = processor - serial
-print(f"{4 * 2**32 / work / 1e6:.0f} million codes a second on one core\n")
+processor, serial, first, jobs = map(float, sys.argv[1:])
+work = (processor - serial - first) / (1 - 4 / jobs)  # of the jobs alone
+begin = first - 4 * work / jobs
+print(f"{4 * 2**32 / work / 1e6:.0f} million codes a second on one core, {begin:.2f} s before a rank's first jobs\n")
 print("| ranks | elapsed by calculation, s | of it rank 0 alone | efficiency |")
 print("| ---: | ---: | ---: | ---: |")
-for ranks in (1, 2, 16, 64, 256, 1024):
-    last = work / jobs if ranks > 1 else 0
-    elapsed = work / ranks + last / 2 + serial
-    print(f"| {ranks} | {elapsed:.1f} | {100 * serial / elapsed:.0f} % | {100 * (work + serial) / ranks / elapsed:.0f} % |")
+for ranks in (1, 2, 16, 64, 256):
+    elapsed = work / ranks + (work / jobs / 2 if ranks > 1 else 0) + begin + serial
+    print(f"| {ranks} | {elapsed:.1f} | {100 * serial / elapsed:.0f} % | {100 * processor / ranks / elapsed:.0f} % |")
 END_PYTHON

@@ -141,12 +141,12 @@ expect_error 2 '--resume new: of --exhaustive' certify b.json --resume new
 "$pwlc" fit tanh --in s25:2^-21 --out s8:2^-7 --segments 4 -o wide.json 2>../err
 if is_long; then
     run verify wide.json --against standalone --exhaustive --inject
-    cp ../err ../one
+    cp ../err ../alone
     for i in 1 2; do
         run verify wide.json --against standalone --exhaustive --inject --shard "$i/2" --resume "v$i"
     done
-    expect_status 3 merge v1 v2 && sed 's/^pwlc merge/pwlc verify/' ../err | cmp -s - ../one ||
-        fail "verify in parts: $(cat ../err), not $(cat ../one)"
+    expect_status 3 merge v1 v2 && sed 's/^pwlc merge/pwlc verify/' ../err | cmp -s - ../alone ||
+        fail "verify in parts: $(cat ../err), not $(cat ../alone)"
 fi
 
 # A file that has changed since, in a byte that means nothing; one that is broken; and one of another version.

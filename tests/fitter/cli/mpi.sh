@@ -63,11 +63,11 @@ done
 timeless() { sed 's/, [0-9.]* s,/, T s,/' ../out >../timeless; }
 run verify t8.json --against standalone
 timeless
-cp ../timeless ../one
+cp ../timeless ../alone
 ranks 2 verify t8.json --against standalone
 timeless
 checks=$((checks + 1))
-cmp -s ../one ../timeless || fail "verify in 2 ranks: $(cat ../out ../err)"
+cmp -s ../alone ../timeless || fail "verify in 2 ranks: $(cat ../out ../err)"
 ranks 2 verify t8.json --against standalone --inject
 checks=$((checks + 1))
 [ "$status" -eq 3 ] && grep -q '^pwlc verify: standalone: code .* differ)' ../err || fail "verify --inject: $(head -c 900 ../err)"
