@@ -146,7 +146,7 @@ static int check_records(struct journal *journal, uint64_t size, struct diag *di
         at += START + record.size;
         journal->next = journal->next ? journal->next : at;
     }
-    journal->end = at;
+    journal->end = journal->size = at;
     if (at < size && memmem(journal->bytes + at + 1, size - at - 1, magic, sizeof magic))
         return diag_set(diag, EXIT_USAGE, "%s: the record at byte %llu is broken, and others follow; remove the file",
                         journal->path, (unsigned long long)at);
@@ -193,7 +193,7 @@ int journal_read(const char *path, struct journal *journal, struct diag *diag)
 
 int journal_next(struct journal *journal, struct journal_record *record)
 {
-    if (journal->next >= journal->end || !parse(journal->bytes + journal->next, journal->end - journal->next, record))
+    if (journal->next >= journal->size || !parse(journal->bytes + journal->next, journal->size - journal->next, record))
         return 0;
     journal->next += START + record->size;
     return 1;

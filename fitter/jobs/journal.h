@@ -34,7 +34,8 @@ struct journal {
     int fd;
     uint64_t end; /* of the last whole record */
 
-    unsigned char *bytes; /* the file as it was opened; malloc'd */
+    unsigned char *bytes; /* the file as it was opened, its whole records; malloc'd */
+    uint64_t size;
     struct journal_head head;
     char **words;  /* of head.argv; malloc'd, and so is what the head's pointers name */
     uint64_t next; /* where journal_next() goes on */
