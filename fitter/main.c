@@ -11,12 +11,13 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/reply.h"
+#include "jobs/share.h"
 
 static const struct command *const commands[] = {
-    &command_list,  &command_fit,    &command_certify, &command_emit,   &command_import, &command_show,
-    &command_eval,  &command_sweep,  &command_diff,    &command_verify, &command_cost,   &command_explore,
-    &command_prove, &command_report, &command_tensors, &command_gguf,   &command_gemm,   &command_bench,
-    NULL,
+    &command_list, &command_fit,     &command_certify, &command_emit,   &command_import,
+    &command_show, &command_eval,    &command_sweep,   &command_diff,   &command_verify,
+    &command_cost, &command_explore, &command_prove,   &command_report, &command_tensors,
+    &command_gguf, &command_gemm,    &command_bench,   &command_merge,  NULL,
 };
 
 #define COMMAND_COUNT ((int)(sizeof commands / sizeof *commands) - 1)
@@ -150,8 +151,10 @@ int main(int argc, char **argv)
     outputs_guard();
     int code = run(argc, argv, &command, &diag);
     code = finish_output(code, &diag);
-    if (code != EXIT_DONE)
+    const bool speaks = share_end(code);
+    if (code != EXIT_DONE && speaks)
         fprintf(stderr, "%spwlc%s%s:%s %s\n", color_on(stderr, COLOR_ERROR), command ? " " : "",
                 command ? command->name : "", color_off(stderr), diag.text);
+    share_leave();
     return code;
 }

@@ -35,6 +35,7 @@ kernels/bench/include/pwl :
 kernels/bench           : kernels/bench/include/pwl
 
 fitter/base             :
+fitter/jobs             : fitter/base
 fitter/tools            : fitter/base
 fitter/io               : fitter/base kernels/include/pwl
 fitter/function         : fitter/base fitter/io
@@ -54,10 +55,10 @@ fitter/network          : fitter/base fitter/io fitter/function fitter/table fit
 fitter/emit/            : fitter/base fitter/io fitter/function fitter/table fitter/operator fitter/network runtime/include/pwl
 fitter/verify           : fitter/base fitter/tools fitter/table fitter/operator fitter/emit runtime/include/pwl
 fitter/cost             : fitter/base fitter/tools fitter/table fitter/operator fitter/emit runtime/include/pwl
-fitter/report           : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/operator
-fitter/device           : fitter/base fitter/io fitter/function fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
-fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/proof fitter/operator fitter/network fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
-fitter                  : fitter/base fitter/cli
+fitter/report           : fitter/base fitter/jobs fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/operator
+fitter/device           : fitter/base fitter/jobs fitter/io fitter/function fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
+fitter/cli              : fitter/base fitter/jobs fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/proof fitter/operator fitter/network fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
+fitter                  : fitter/base fitter/jobs fitter/cli
 
 luts                    : runtime/include/pwl
 luts/standalone         :

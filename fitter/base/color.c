@@ -13,6 +13,12 @@ void color_mode(const char *mode)
     chosen = mode;
 }
 
+void color_refuse(void)
+{
+    if (strcmp(chosen, "auto") == 0)
+        chosen = "never";
+}
+
 static bool has_color(FILE *stream)
 {
     if (strcmp(chosen, "auto") != 0)

@@ -13,6 +13,9 @@ enum color { COLOR_ERROR, COLOR_GOOD, COLOR_BAD };
  * and not empty. */
 void color_mode(const char *mode);
 
+/* Instead of "auto" none: standard output is no terminal, however it looks. */
+void color_refuse(void);
+
 /* What turns a colour on and all off: "" where the stream gets none. */
 const char *color_on(FILE *stream, enum color color);
 const char *color_off(FILE *stream);

@@ -17,4 +17,12 @@ bool inputs_have(const struct stat *status);
 
 void inputs_forget(void);
 
+/* From now on the content of each regular file that is read is added to a hash, in the order in which they are opened.
+ */
+void inputs_hash(void);
+
+/* The SHA-256 of all until now. Exit 2 where something was read that is no regular file, which others cannot read
+ * again. */
+int inputs_hashed(unsigned char digest[32], struct diag *diag);
+
 #endif

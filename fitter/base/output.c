@@ -36,6 +36,8 @@ struct waiting {
 static struct waiting first;
 static struct waiting *last = &first;
 
+static void (*_Atomic tell_first)(void);
+
 static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGALRM, SIGXCPU};
 
 #define ENDING_SIGNALS (sizeof ending_signals / sizeof *ending_signals)
@@ -44,13 +46,21 @@ static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, 
  * when the handler returns. */
 static void remove_and_end(int number)
 {
+    void (*const tell)(void) = atomic_load(&tell_first);
     const struct waiting *entry = &first;
+    if (tell)
+        tell();
     while ((entry = atomic_load(&entry->next)) != NULL)
         if (entry->temporary)
             unlink(entry->temporary);
     processes_kill();
     scratch_remove();
     raise(number);
+}
+
+void outputs_tell(void (*tell)(void))
+{
+    atomic_store(&tell_first, tell);
 }
 
 void outputs_guard(void)

@@ -11,6 +11,9 @@
  * all others. */
 void outputs_guard(void);
 
+/* What such a signal calls first, null for nothing: what a handler may call, and nothing else. */
+void outputs_tell(void (*tell)(void));
+
 /* Puts all that file_write() kept into its place, in the order of the calls. Exit 1 when the file system refuses. */
 int outputs_commit(struct diag *diag);
 

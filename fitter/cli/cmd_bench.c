@@ -155,12 +155,12 @@ static int measure_on_cpu(struct row *row, struct diag *diag)
 
 static int measure_rows(const struct request *request, struct row *rows, int count, struct diag *diag)
 {
-    struct cuda_library library = {.handle = NULL};
-    cuda_function *function = NULL;
+    struct library library = {.handle = NULL};
+    library_entry *function = NULL;
     const bool cuda = request->device == DEVICE_CUDA;
     int code = cuda ? cuda_library_open(&library, diag) : EXIT_DONE;
     if (code == EXIT_DONE && cuda)
-        code = cuda_library_function(&library, "pwlc_cuda_bench_gemm", &function, diag);
+        code = library_function(&library, "pwlc_cuda_bench_gemm", &function, diag);
     struct progress progress;
     progress_begin(&progress, "products", (uint64_t)count);
     for (int i = 0; i < count && code == EXIT_DONE; i++, progress_add(&progress, 1)) {
@@ -175,7 +175,7 @@ static int measure_rows(const struct request *request, struct row *rows, int cou
                      rows[i].what.n, rows[i].what.k, message);
     }
     progress_end(&progress);
-    cuda_library_close(&library);
+    library_close(&library);
     return code;
 }
 

@@ -5,14 +5,17 @@
 
 #include "base/file.h"
 #include "command.h"
+#include "jobs/share.h"
 #include "measure/claim.h"
 #include "operator/operator.h"
 #include "proof/proof.h"
 #include "row_operator.h"
+#include "shared_sweep.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
     {"--exhaustive", NULL, "every code of inputs with more than 2^20 codes too, on all cores"},
+    SHARE_OPTIONS,
     {"--samples", "FILE", "the sample points of a table made with fit --samples"},
     {"--weights", "FILE", "the weights of a table made with fit --weights"},
     {"--check", "PROOF", "have the checker read the table's proof; only with -o is the table written, and names it"},
@@ -23,6 +26,7 @@ static const struct option_info options[] = {
 struct request {
     const char *path, *samples, *weights, *check, *output;
     bool exhaustive;
+    bool goes_on; /* it is this process that writes */
 };
 
 /* The flags of fit no longer give this table. */
@@ -37,29 +41,53 @@ static int forget_origin(struct table *table, struct diag *diag)
     return EXIT_DONE;
 }
 
-static int certify_table(const struct request *request, struct table *table, const struct weights *weights,
-                         struct diag *diag)
+/* Every code, where others take part in it; false where they do not. */
+static bool measure_shared(struct request *request, const struct table *table, struct error_stats *stats,
+                           struct diag *diag)
+{
+    struct shared_table of = {.table = table, .name = request->path};
+    struct shared_sweep sweep = {.tables = &of, .count = 1, .samples = request->samples};
+    if (!share_is_on())
+        return false;
+    if (!request->exhaustive)
+        share_nothing(SHARED_SWEEP_JOBS, &request->goes_on, diag);
+    else if (!shared_sweep_run(&sweep, &request->goes_on, diag) && request->goes_on && of.count > 0)
+        shared_sweep_join(&sweep, 0, stats, diag);
+    const bool is_shared = of.count > 0;
+    shared_sweep_free(&sweep);
+    return is_shared;
+}
+
+static int certify_table(struct request *request, struct table *table, const struct weights *weights, struct diag *diag)
 {
     struct function function;
+    struct error_stats stats;
     const bool kept = table->standing == CERTIFICATE_OWN;
     const struct certificate before = table->certificate;
     if (table_check_weights(table, weights, diag) || (kept && claim_check(table, NULL, weights, diag)) ||
         (!kept && forget_origin(table, diag)) || table_function(table, request->samples, &function, diag))
         return diag->code;
-    if (!certificate_make(table, &function, weights, request->exhaustive, diag) && kept)
+    const bool is_measured = measure_shared(request, table, &stats, diag);
+    if (diag->code || !request->goes_on)
+        ;
+    else if (is_measured)
+        certificate_make_of(table, &function, weights, &stats, diag);
+    else
+        certificate_make(table, &function, weights, request->exhaustive, diag);
+    if (!diag->code && request->goes_on && kept)
         certificate_keep_judgement(&table->certificate, &before);
     function_free(&function);
     return diag->code;
 }
 
-static int certify_file(const struct request *request, struct diag *diag)
+static int certify_file(struct request *request, struct diag *diag)
 {
     struct table table;
     struct weights *weights = NULL;
     char *text = NULL;
     if (!table_read(request->path, &table, diag) &&
         (!request->weights || !weights_read(request->weights, (uint64_t)1 << table.in.bits, &weights, diag)) &&
-        (!certify_table(request, &table, weights, diag) || !diag_prefix(diag, request->path)) &&
+        (!certify_table(request, &table, weights, diag) || !diag_prefix(diag, request->path)) && request->goes_on &&
         !table_to_json(&table, &text, diag))
         file_write(request->output, text, strlen(text), diag);
     free(text);
@@ -123,7 +151,9 @@ static int set_option(void *to, const char *name, const char *value, struct diag
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {0};
+    struct request request = {.goes_on = true};
+    if (share_take(&argc, argv, diag))
+        return diag->code;
     if (argument_take(&command_certify, argc, argv, "table", &request.path, set_option, &request, diag))
         return diag->code;
     if (!request.path)
@@ -139,6 +169,8 @@ static int run(int argc, char **argv, struct diag *diag)
     if (measures || request.check)
         return diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator", measures ? measures : "--check",
                         request.path);
+    if (share_nothing(SHARED_SWEEP_JOBS, &request.goes_on, diag) || !request.goes_on)
+        return diag->code;
     return row_operator_certify(request.path, request.output, diag);
 }
 

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/jobs.h"
 #include "base/number.h"
 #include "base/process.h"
 #include "base/terminal.h"
 #include "command.h"
 #include "cost/cost.h"
 #include "fit/fit.h"
+#include "fit_result.h"
+#include "jobs/share.h"
 #include "report/explore_report.h"
 #include "rtl_flags.h"
 #include "spec/reduce.h"
@@ -48,6 +49,7 @@ static const struct option_info options[] = {
      "rank by what pwlc cost measures instead of bytes, as ice40:lut4 or cortex-m4:instructions"},
     {"--rtl-style", RTL_STYLES, "of the modules that --cost measures (default aligned)"},
     {"--stages", "N", "their registers, 0 to 24; 1 by default"},
+    SHARE_OPTIONS,
     {"--jobs", "N", "how many tables are fitted at once (default: one a core)"},
     {"--format", "md|csv|json|jsonl", "how to print (default md)"},
     {"-o", "FILE", "write to FILE instead of standard output"},
@@ -280,6 +282,32 @@ static void fit_row(void *context, int k)
         price_row(request, row);
 }
 
+static bool save_row(void *context, int k, struct text *record)
+{
+    const struct request *request = context;
+    const struct explore_row *row = &request->exploration.rows[k];
+    record_add_real(record, (long double)row->price);
+    record_add_real(record, (long double)row->mhz);
+    return fit_result_save(&row->table, &row->diag, record);
+}
+
+static bool load_row(void *context, int k, struct record *record)
+{
+    struct request *request = context;
+    struct explore_row *row = &request->exploration.rows[k];
+    row->price = (double)record_real(record);
+    row->mhz = (double)record_real(record);
+    return fit_result_load(&row->table, &row->diag, record);
+}
+
+static void describe_row(void *context, int k, char name[SHARE_NAME_SIZE])
+{
+    const struct request *request = context;
+    char *const flags = spec_canonical(&request->specs[k]);
+    snprintf(name, SHARE_NAME_SIZE, "%s", flags ? flags : "");
+    free(flags);
+}
+
 static bool same_table(const struct explore_row *a, const struct explore_row *b)
 {
     const struct table *left = &a->table, *right = &b->table;
@@ -313,10 +341,13 @@ static void drop_repetitions(struct exploration *exploration)
 }
 
 /* Running out of memory and a tool's failure are one, everything else is a finding. */
-static int fit_rows(struct request *request, struct diag *diag)
+static int fit_rows(struct request *request, bool *goes_on, struct diag *diag)
 {
     struct exploration *exploration = &request->exploration;
-    jobs_run(exploration->count, request->jobs, fit_row, request, "tables");
+    const struct shared_jobs jobs = {exploration->count, request->jobs, "tables",    request, fit_row,
+                                     save_row,           load_row,      describe_row};
+    if (share_run(&jobs, goes_on, diag) || !*goes_on)
+        return diag->code;
     for (int k = 0; k < exploration->count; k++)
         if (exploration->rows[k].diag.code == EXIT_IO || exploration->rows[k].diag.code == EXIT_MISSING) {
             *diag = exploration->rows[k].diag;
@@ -355,6 +386,7 @@ static int explore(struct request *request, struct diag *diag)
 {
     struct exploration *exploration = &request->exploration;
     const struct spec *spec = &request->spec;
+    bool goes_on = true;
     /* What no choice can mend is said at once. */
     if (spec_resolve(&request->spec, diag) || spec_check(spec, diag))
         return diag->code;
@@ -362,7 +394,7 @@ static int explore(struct request *request, struct diag *diag)
     exploration->in = &spec->in;
     exploration->out = &spec->out;
     if (file_expect(request->output, diag) || (request->svg && file_expect(request->svg, diag)) ||
-        build_choices(request, diag) || build_rows(request, diag) || fit_rows(request, diag))
+        build_choices(request, diag) || build_rows(request, diag) || fit_rows(request, &goes_on, diag) || !goes_on)
         return diag->code;
     return write_results(request, diag);
 }
@@ -447,7 +479,7 @@ static int run(int argc, char **argv, struct diag *diag)
     struct request request = {.jobs = jobs_default(), .rtl = {.style = RTL_ALIGNED, .stages = RTL_DEFAULT_STAGES}};
     diag->code = EXIT_DONE;
     spec_init(&request.spec);
-    if (!parse(argc, argv, &request, diag))
+    if (!share_take(&argc, argv, diag) && !parse(argc, argv, &request, diag))
         explore(&request, diag);
     for (int k = 0; k < request.exploration.count; k++)
         table_free(&request.exploration.rows[k].table);

@@ -7,14 +7,15 @@
 
 #include "base/file.h"
 #include "base/folder.h"
-#include "base/jobs.h"
 #include "base/note.h"
 #include "base/number.h"
 #include "command.h"
 #include "fit/choice_costs.h"
 #include "fit/fit.h"
 #include "fit_for.h"
+#include "fit_result.h"
 #include "fit_notes.h"
+#include "jobs/share.h"
 #include "proof/proof.h"
 
 #include "reply.h"
@@ -33,6 +34,7 @@ static const struct option_info options[] = {
     {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory, made when missing"},
     {"--for", COST_TARGETS,
      "of the tables within --max-err the one whose module or code is the cheapest there, see below"},
+    SHARE_OPTIONS,
     {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
     {"--rows", "N", "of softmax, logsoftmax and weigh the longest row, of norms the channels: 1 to 65536 places"},
     {"--gamma", "FILE", "layernorm, rmsnorm: a .npy file, a factor for each channel (default 1)"},
@@ -170,9 +172,47 @@ static void fit_job(void *context, int k)
         table_to_json(&batch->tables[k], &batch->texts[k], &batch->diags[k]);
 }
 
-static int run_batch(struct batch *batch, int workers, struct diag *diag)
+static bool save_job(void *context, int k, struct text *record)
 {
-    jobs_run(batch->count, workers, fit_job, batch, "tables");
+    const struct batch *batch = context;
+    record_add_integer(record, batch->limits[k].cut);
+    if (!batch->jobs[k].given)
+        return fit_result_save(&batch->tables[k], &batch->diags[k], record);
+    const char *const text = batch->texts[k] ? batch->texts[k] : "";
+    record_add_diag(record, &batch->diags[k]);
+    record_add_string(record, text, strlen(text));
+    return batch->diags[k].code == EXIT_DONE;
+}
+
+static bool load_job(void *context, int k, struct record *record)
+{
+    struct batch *batch = context;
+    struct diag *const diag = &batch->diags[k];
+    size_t size;
+    batch->limits[k].cut = record_integer(record) != 0;
+    if (batch->jobs[k].given) {
+        record_diag(record, diag);
+        batch->texts[k] = record_string(record, &size);
+        return batch->texts[k] != NULL;
+    }
+    if (!fit_result_load(&batch->tables[k], diag, record))
+        return false;
+    if (!diag->code)
+        table_to_json(&batch->tables[k], &batch->texts[k], diag);
+    return true;
+}
+
+static void describe_job(void *context, int k, char name[SHARE_NAME_SIZE])
+{
+    const struct batch *batch = context;
+    snprintf(name, SHARE_NAME_SIZE, "%s", batch->jobs[k].name);
+}
+
+static int run_batch(struct batch *batch, int workers, bool *goes_on, struct diag *diag)
+{
+    const struct shared_jobs jobs = {batch->count, workers, "tables", batch, fit_job, save_job, load_job, describe_job};
+    if (share_run(&jobs, goes_on, diag) || !*goes_on)
+        return diag->code;
     for (int k = 0; k < batch->count; k++)
         if (batch->diags[k].code) {
             *diag = batch->diags[k];
@@ -206,7 +246,7 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     struct job *jobs = NULL;
     struct batch batch = {.seconds = seconds};
     const struct other_jobs others = {row_operator_is_named, row_operator_flags};
-    bool made = false;
+    bool made = false, goes_on = true;
     if (!directory)
         return diag_set(diag, EXIT_USAGE, "--spec: -o DIRECTORY is needed, to hold a NAME.json for each job");
     if (file_read(spec_path, SPEC_MAX_BYTES, &bytes, &size, diag))
@@ -222,7 +262,7 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     batch.limits = calloc((size_t)batch.count, sizeof *batch.limits);
     if (!batch.limits || !batch.texts || !batch.tables || !batch.diags)
         diag_set(diag, EXIT_IO, "out of memory for %d jobs", batch.count);
-    else if (!folder_expect(directory, diag) && !run_batch(&batch, workers, diag) &&
+    else if (!folder_expect(directory, diag) && !run_batch(&batch, workers, &goes_on, diag) && goes_on &&
              !folder_make(directory, &made, diag))
         write_batch(&batch, directory, diag);
     if (diag->code && made)
@@ -332,9 +372,10 @@ static int run(int argc, char **argv, struct diag *diag)
         .jobs = jobs_default(), .seconds = INFINITY, .given = malloc((size_t)argc * sizeof *request.given)};
     diag->code = EXIT_DONE;
     spec_init(&request.spec);
+    bool goes_on = true;
     if (!request.given)
         diag_set(diag, EXIT_IO, "out of memory");
-    else if (parse(argc, argv, &request, diag))
+    else if (share_take(&argc, argv, diag) || parse(argc, argv, &request, diag))
         ;
     else if (request.spec_path && request.first_flag)
         diag_set(diag, EXIT_USAGE, "--spec with %s: the jobs in the file say it; give one or the other",
@@ -354,8 +395,7 @@ static int run(int argc, char **argv, struct diag *diag)
         diag_set(diag, EXIT_USAGE, "--time-limit: not of a row operator, which takes no search");
     else if (request.proof && check_proof_flag(&request, diag))
         ;
-    else if (file_expect(request.output, diag))
-
+    else if (file_expect(request.output, diag) || share_nothing("--spec", &goes_on, diag) || !goes_on)
         ;
     else if (request.is_operator)
         row_operator_fit(request.given, request.given_count, request.is_reply, request.output, diag);

@@ -36,18 +36,18 @@ struct request {
 
 static int multiply_on_cuda(struct gemm *gemm, struct gemm_ran *ran, struct diag *diag)
 {
-    struct cuda_library library;
-    cuda_function *function;
+    struct library library;
+    library_entry *function;
     char message[400] = "";
     int code = cuda_library_open(&library, diag);
     if (code == EXIT_DONE)
-        code = cuda_library_function(&library, "pwlc_cuda_gemm", &function, diag);
+        code = library_function(&library, "pwlc_cuda_gemm", &function, diag);
     if (code == EXIT_DONE) {
         code = ((pwlc_cuda_gemm_function *)function)(&gemm->product, ran, message, sizeof message);
         if (code != EXIT_DONE)
             diag_set(diag, code, "--device cuda: %s", message);
     }
-    cuda_library_close(&library);
+    library_close(&library);
     return code;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jobs.h"
+#include "jobs/jobs.h"
 #include "base/number.h"
 #include "command.h"
 #include "fit/fit.h"

@@ -12,6 +12,7 @@
 #include "device/cuda_library.h"
 #include "device/measure_cuda.h"
 #include "function/reference.h"
+#include "jobs/share.h"
 #include "measure/curve.h"
 #include "measure/error_bound.h"
 #include "operator/operator.h"
@@ -21,6 +22,7 @@
 #include "report/sweep_gates.h"
 #include "report/sweep_report.h"
 #include "row_operator.h"
+#include "shared_sweep.h"
 #include "standing.h"
 
 static const struct option_info options[] = {
@@ -32,6 +34,7 @@ static const struct option_info options[] = {
     {"--min-correct", "SHARE", "exit 3 when a smaller share of a table's codes, 0 to 1, is correctly rounded"},
     {"--baseline", "OLD.json", "measure OLD.json too; exit 3 when the table's max or RMS error is larger"},
     {"--exhaustive", NULL, "every code of inputs with more than 2^20 codes too, on all cores"},
+    SHARE_OPTIONS,
     {"--device", "cpu|cuda",
      "where --exhaustive runs: cuda is for built-in functions, with the same numbers; needs " CUDA_LIBRARY_NAME},
     {"--samples", "FILE", "the sample points of a table made with fit --samples"},
@@ -56,8 +59,9 @@ struct request {
     struct sweep_limits limits;
     const char *baseline, *samples, *output, *plot, *codes;
     bool exhaustive, histogram, mpfr, has_grid, anchors;
+    struct shared_sweep shared; /* of --exhaustive, where it is shared out; else of no tables */
     enum device device;
-    struct cuda_library library; /* of --device cuda */
+    struct library library; /* of --device cuda */
     struct grid grid;
     const char *weights_path;
     struct weights *weights; /* null without */
@@ -106,15 +110,19 @@ static int measure_extras(const struct request *request, struct sweep_row *row, 
     return sweep_codes_write(request->codes, &row->table, packed, function, diag);
 }
 
-static int measure_with(const struct request *request, struct sweep_row *row, const struct packed_table *packed,
+static int measure_with(struct request *request, struct sweep_row *row, const struct packed_table *packed,
                         const struct function *function, struct diag *diag)
 {
     struct progress progress;
     progress_begin(&progress, "codes", 0);
-    const int code = request->device == DEVICE_CUDA ? measure_on_cuda(&row->table, packed, function, &request->library,
-                                                                      progress_set, &progress, &row->stats, diag)
-                                                    : measure(&row->table, packed, function, request->exhaustive,
-                                                              progress_set, &progress, &row->stats, diag);
+    const int of = (int)(row - request->rows);
+    const bool is_shared = of < request->shared.count && request->shared.tables[of].count > 0;
+    const int code =
+        is_shared ? shared_sweep_join(&request->shared, of, &row->stats, diag)
+        : request->device == DEVICE_CUDA
+            ? measure_on_cuda(&row->table, packed, function, &request->library, progress_set, &progress, &row->stats,
+                              diag)
+            : measure(&row->table, packed, function, request->exhaustive, progress_set, &progress, &row->stats, diag);
     progress_end(&progress);
     if (code != EXIT_DONE)
         return code;
@@ -129,7 +137,7 @@ static int measure_with(const struct request *request, struct sweep_row *row, co
 }
 
 /* Messages name the file. */
-static int measure_row(const struct request *request, struct sweep_row *row, struct diag *diag)
+static int measure_row(struct request *request, struct sweep_row *row, struct diag *diag)
 {
     struct packed_table packed;
     pwl_proof proof;
@@ -204,7 +212,27 @@ static int expect_outputs(const struct request *request, struct diag *diag)
     return file_expect(request->output, diag);
 }
 
-static int measure_rows(struct request *request, struct diag *diag)
+/* Every code of all tables, where others take part in it. */
+static int share(struct request *request, int total, bool *goes_on, struct diag *diag)
+{
+    struct shared_sweep *const shared = &request->shared;
+    *goes_on = true;
+    if (!share_is_on())
+        return EXIT_DONE;
+    if (!request->exhaustive || request->device == DEVICE_CUDA)
+        return share_nothing(SHARED_SWEEP_JOBS, goes_on, diag);
+    *shared = (struct shared_sweep){
+        .tables = calloc((size_t)total, sizeof *shared->tables), .samples = request->samples, .mpfr = request->mpfr};
+    if (!shared->tables)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    for (; shared->count < total; shared->count++) {
+        shared->tables[shared->count].table = &request->rows[shared->count].table;
+        shared->tables[shared->count].name = request->rows[shared->count].label;
+    }
+    return shared_sweep_run(shared, goes_on, diag);
+}
+
+static int measure_rows(struct request *request, bool *goes_on, struct diag *diag)
 {
     const int total = request->count + (request->baseline != NULL);
     int bits = 0; /* of the widest input */
@@ -221,7 +249,9 @@ static int measure_rows(struct request *request, struct diag *diag)
         return diag->code;
     if (request->baseline && sweep_check_comparable(&request->rows[0], &request->rows[1], diag) != EXIT_DONE)
         return diag->code;
-    for (int i = 0; i < total; i++) {
+    if (share(request, total, goes_on, diag) != EXIT_DONE)
+        return diag->code;
+    for (int i = 0; *goes_on && i < total; i++) {
         if (measure_row(request, &request->rows[i], diag) != EXIT_DONE)
             return diag->code;
     }
@@ -244,10 +274,13 @@ static int plot(const struct request *request, struct diag *diag)
 static int sweep(struct request *request, struct diag *diag)
 {
     struct text text = {0};
+    bool goes_on = true;
     int code = request->device == DEVICE_CUDA ? cuda_library_open(&request->library, diag) : EXIT_DONE;
     if (code == EXIT_DONE)
-        code = measure_rows(request, diag);
-    cuda_library_close(&request->library);
+        code = measure_rows(request, &goes_on, diag);
+    library_close(&request->library);
+    if (!goes_on)
+        return code;
     if (code == EXIT_DONE && request->plot)
         code = plot(request, diag);
     if (code == EXIT_DONE) {
@@ -432,13 +465,21 @@ static int run(int argc, char **argv, struct diag *diag)
                               .curves = calloc((size_t)argc + 1, sizeof *request.curves)};
     if (!request.rows || !request.curves)
         return diag_set(diag, EXIT_IO, "out of memory");
-    int code = parse(argc, argv, &request, diag);
-    if (code == EXIT_DONE && is_operator(&request))
+    bool goes_on = true;
+    int code = share_take(&argc, argv, diag);
+    if (code == EXIT_DONE)
+        code = parse(argc, argv, &request, diag);
+    const bool of_operator = code == EXIT_DONE && is_operator(&request), of_tables = !of_operator && !request.anchors;
+    if (code == EXIT_DONE && !of_tables)
+        code = share_nothing(SHARED_SWEEP_JOBS, &goes_on, diag);
+    if (code != EXIT_DONE || !goes_on)
+        ;
+    else if (of_operator)
         code = sweep_operator(&request, diag);
-    else if (code == EXIT_DONE && request.drawn && !request.anchors)
+    else if (request.drawn && of_tables)
         code = diag_set(diag, EXIT_USAGE, "--rows: of a row operator, and %s is a table", request.rows[0].label);
-    else if (code == EXIT_DONE)
-        code = request.anchors ? sweep_anchors(&request, diag) : sweep(&request, diag);
+    else
+        code = of_tables ? sweep(&request, diag) : sweep_anchors(&request, diag);
     for (int i = 0; i <= argc; i++) {
         table_free(&request.rows[i].table);
         curve_free(&request.curves[i]);
@@ -446,6 +487,8 @@ static int run(int argc, char **argv, struct diag *diag)
     free(request.rows);
     free(request.curves);
     weights_free(request.weights);
+    shared_sweep_free(&request.shared);
+    free(request.shared.tables);
     return code;
 }
 

@@ -8,9 +8,11 @@
 #include "base/process.h"
 #include "base/suggest.h"
 #include "command.h"
+#include "jobs/share.h"
 #include "operator/operator.h"
 #include "row_operator.h"
 #include "rtl_flags.h"
+#include "shared_verify.h"
 #include "standing.h"
 #include "table/table.h"
 #include "verify/row_verify.h"
@@ -33,6 +35,7 @@ static const struct option_info options[] = {
     {"--rows", "N", "of a row operator: rows that are sent; by default as many as take seconds"},
     {"--lanes", "N", "of a row operator: places of a beat, as for emit"},
     {"--time-limit", "SECONDS", "of each program (default 600)"},
+    SHARE_OPTIONS,
     {NULL, NULL, NULL},
 };
 
@@ -91,40 +94,75 @@ static int judge(const struct request *request, const char *target, const struct
     return EXIT_DONE;
 }
 
-/* Verifies one target and prints its line. *diag keeps the worst message, the first of equal ones. */
+/* Prints a target's line. *diag keeps the worst message, the first of equal ones. */
+static void tell(const struct request *request, const char *target, const struct verdict *verdict, struct diag *own,
+                 struct diag *diag)
+{
+    print_verdict(target, verdict, own);
+    judge(request, target, verdict, own);
+    if (own->code != diag->code && worse(own->code, diag->code) == own->code)
+        *diag = *own;
+}
+
 static void verify_one(const struct request *request, const char *target, struct diag *diag)
 {
     struct verdict verdict;
     struct diag own = {.code = EXIT_DONE};
     verify(target, &request->verification, &verdict, &own);
-    print_verdict(target, &verdict, &own);
-    judge(request, target, &verdict, &own);
-    if (own.code != diag->code && worse(own.code, diag->code) == own.code)
-        *diag = own;
+    tell(request, target, &verdict, &own, diag);
+}
+
+static int verify_shared(struct request *request, struct diag *diag)
+{
+    struct shared_verify shared = {.verification = &request->verification};
+    char target[16];
+    bool goes_on;
+    for (const char *list = request->against; choice_next(&list, target, sizeof target);)
+        shared_verify_add(&shared, target);
+    if (request->prove)
+        shared_verify_add(&shared, VERIFY_PROOF);
+    if (request->verification.wave)
+        diag_set(diag, EXIT_USAGE, "--wave %s: not where jobs are shared out", request->verification.wave);
+    else if (!shared_verify_run(&shared, &goes_on, diag) && goes_on) {
+        note_standing(command_verify.name, request->path, request->verification.table);
+        for (int k = 0; k < shared.count; k++) {
+            struct verdict verdict;
+            struct diag own;
+            shared_verify_join(&shared, k, &verdict, &own);
+            tell(request, shared.targets[k], &verdict, &own, diag);
+        }
+    }
+    shared_verify_free(&shared);
+    return diag->code;
+}
+
+static int verify_alone(const struct request *request, struct diag *diag)
+{
+    char target[16];
+    note_standing(command_verify.name, request->path, request->verification.table);
+    for (const char *list = request->against; choice_next(&list, target, sizeof target);)
+        verify_one(request, target, diag);
+    if (request->prove)
+        verify_one(request, VERIFY_PROOF, diag);
+    return diag->code;
 }
 
 static int verify_table(struct request *request, struct diag *diag)
 {
     struct table table;
     struct packed_table packed = {0};
-    char target[16];
     int code = table_read(request->path, &table, diag);
     if (code == EXIT_DONE)
         code = table_prove(&table, EXIT_USAGE, &packed, NULL, diag);
     if (code == EXIT_DONE) {
-        note_standing(command_verify.name, request->path, &table);
         request->verification.table = &table;
         request->verification.packed = &packed;
-        for (const char *list = request->against; choice_next(&list, target, sizeof target);)
-            verify_one(request, target, diag);
-        if (request->prove)
-            verify_one(request, VERIFY_PROOF, diag);
+        code = share_is_on() ? verify_shared(request, diag) : verify_alone(request, diag);
     }
     packed_table_free(&packed);
     table_free(&table);
-    return diag->code;
+    return code;
 }
-
 static int set_wave(const char *value, const char **wave, struct diag *diag)
 {
     const size_t length = strlen(value);
@@ -231,7 +269,10 @@ static int run(int argc, char **argv, struct diag *diag)
 {
     struct request request = {.verification = {.limit_s = PROCESS_LIMIT_S}, .emit.rtl.stages = RTL_DEFAULT_STAGES};
     request.verification.emit = &request.emit;
-    if (parse(argc, argv, &request, diag))
+    bool goes_on;
+    if (share_take(&argc, argv, diag) || parse(argc, argv, &request, diag))
+        return diag->code;
+    if (operator_recognise(request.path) && (share_nothing("a table", &goes_on, diag) || !goes_on))
         return diag->code;
     if (operator_recognise(request.path))
         return verify_row_operator(&request, diag);

@@ -31,7 +31,7 @@ int color_take(int *argc, char **argv, struct diag *diag);
 /* What may be written instead of a flag, "-j" for "--jobs"; null for most. */
 const char *option_short(const struct option_info *option);
 
-extern const struct command command_list, command_fit, command_certify, command_prove, command_emit, command_import, command_show,
+extern const struct command command_list, command_fit, command_certify, command_prove, command_emit, command_import, command_merge, command_show,
     command_eval, command_sweep, command_diff, command_verify, command_cost, command_explore, command_report,
     command_tensors, command_gguf, command_gemm, command_bench;
 

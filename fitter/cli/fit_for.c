@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/integers.h"
-#include "base/jobs.h"
+#include "jobs/jobs.h"
 #include "base/note.h"
 #include "base/process.h"
 #include "cost/model.h"

@@ -11,7 +11,7 @@
 #include <pwl/half.h>
 
 #include "base/file.h"
-#include "base/jobs.h"
+#include "jobs/jobs.h"
 #include "base/suggest.h"
 #include "gemm_device.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jobs.h"
+#include "jobs/jobs.h"
 #include "cuda_library.h"
 #include "measure_cuda.h"
 #include "measure/comparison.h"
@@ -199,12 +199,12 @@ static int settle(struct comparison *all, struct error_stats *stats, struct diag
     return chunks_join(&all->subject, all->chunks, all->count, &codes, stats, diag);
 }
 
-static int compare_all(struct comparison *all, const struct cuda_library *library, measure_progress *progress,
+static int compare_all(struct comparison *all, const struct library *library, measure_progress *progress,
                        void *context, struct error_stats *stats, struct diag *diag)
 {
-    cuda_function *function;
+    library_entry *function;
     char message[400] = "";
-    if (cuda_library_function(library, "pwlc_cuda_sweep", &function, diag) != EXIT_DONE)
+    if (library_function(library, "pwlc_cuda_sweep", &function, diag) != EXIT_DONE)
         return diag->code;
     all->runs = calloc(all->count, sizeof *all->runs);
     all->chunks = calloc(all->count, sizeof *all->chunks);
@@ -221,7 +221,7 @@ static int compare_all(struct comparison *all, const struct cuda_library *librar
 }
 
 int measure_on_cuda(const struct table *table, const struct packed_table *packed, const struct function *function,
-                    const struct cuda_library *library, measure_progress *progress, void *context,
+                    const struct library *library, measure_progress *progress, void *context,
                     struct error_stats *stats, struct diag *diag)
 {
     struct comparison all = {.wide = table->in.qmax - table->in.qmin >= MEASURE_EVERY_CODE};

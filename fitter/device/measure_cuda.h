@@ -13,7 +13,7 @@
  * large arguments. The same numbers at each run on one device. Exit 2 for what devices do not have: reduced tables,
  * samples and expressions; 77 without a device; 1 when a device's values or targets are not the host's. */
 int measure_on_cuda(const struct table *table, const struct packed_table *packed, const struct function *function,
-                    const struct cuda_library *library, measure_progress *progress, void *context,
+                    const struct library *library, measure_progress *progress, void *context,
                     struct error_stats *stats, struct diag *diag);
 
 #endif

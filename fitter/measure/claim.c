@@ -149,28 +149,49 @@ static int measure_shown(const struct table *table, const struct packed_table *p
     return code;
 }
 
+/* All that follows from the statistics. */
+static int complete(struct table *table, const struct packed_table *packed, const pwl_proof *proof,
+                    const struct function *function, const struct weights *weights, const struct error_stats *stats,
+                    struct diag *diag)
+{
+    struct certificate *certificate = &table->certificate;
+    struct weighted_stats weighted;
+    if (weights && measure_weighted(table, packed, function, weights, &weighted, diag))
+        return diag->code;
+    fill(certificate, stats, proof);
+    if (weights)
+        certificate_weigh(certificate, &weighted);
+    certificate->optimal = -1;
+    certificate->has_bound = !stats->exhaustive && table_bound(table, function, &certificate->bound_lsb);
+    table->standing = CERTIFICATE_OWN;
+    return EXIT_DONE;
+}
+
 int certificate_make(struct table *table, const struct function *function, const struct weights *weights,
                      bool all_codes, struct diag *diag)
 {
-    struct certificate *certificate = &table->certificate;
     struct packed_table packed;
     struct error_stats stats;
-    struct weighted_stats weighted;
     pwl_proof proof;
     if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
         return diag->code;
-    memset(certificate, 0, sizeof *certificate);
+    memset(&table->certificate, 0, sizeof table->certificate);
     int status = measure_shown(table, &packed, function, all_codes, &stats, diag);
-    if (!status && weights)
-        status = measure_weighted(table, &packed, function, weights, &weighted, diag);
-    if (!status) {
-        fill(certificate, &stats, &proof);
-        if (weights)
-            certificate_weigh(certificate, &weighted);
-        certificate->optimal = -1;
-        certificate->has_bound = !stats.exhaustive && table_bound(table, function, &certificate->bound_lsb);
-        table->standing = CERTIFICATE_OWN;
-    }
+    if (!status)
+        status = complete(table, &packed, &proof, function, weights, &stats, diag);
+    packed_table_free(&packed);
+    return status;
+}
+
+int certificate_make_of(struct table *table, const struct function *function, const struct weights *weights,
+                        const struct error_stats *stats, struct diag *diag)
+{
+    struct packed_table packed;
+    pwl_proof proof;
+    if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
+        return diag->code;
+    memset(&table->certificate, 0, sizeof table->certificate);
+    const int status = complete(table, &packed, &proof, function, weights, stats, diag);
     packed_table_free(&packed);
     return status;
 }

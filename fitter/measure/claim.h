@@ -16,6 +16,10 @@
 int certificate_make(struct table *table, const struct function *function, const struct weights *weights,
                      bool all_codes, struct diag *diag);
 
+/* The same of a table that is measured already. */
+int certificate_make_of(struct table *table, const struct function *function, const struct weights *weights,
+                        const struct error_stats *stats, struct diag *diag);
+
 /* Takes from an older certificate of the same table what is known of other tables. */
 void certificate_keep_judgement(struct certificate *certificate, const struct certificate *older);
 

@@ -109,6 +109,40 @@ void chunk_add_point(struct chunk *chunk, const struct subject *subject, const s
     }
 }
 
+void chunk_save(const struct chunk *chunk, struct text *record)
+{
+    record_add_real(record, chunk->sum);
+    record_add_real(record, chunk->sum_of_squares);
+    record_add_real(record, chunk->signed_sum);
+    record_add_integer(record, chunk->averaged);
+    record_add_integer(record, chunk->correct);
+    record_add_integer(record, chunk->saturated);
+    record_add_real(record, (long double)chunk->max_err);
+    record_add_integer(record, chunk->max_ulp);
+    record_add_integer(record, chunk->max_ulp_at);
+    record_add_integer(record, chunk->backward);
+    record_add_integer(record, chunk->has_no_value);
+    record_add_integer(record, chunk->no_value_at);
+}
+
+struct chunk chunk_load(struct record *record)
+{
+    struct chunk chunk;
+    chunk.sum = record_real(record);
+    chunk.sum_of_squares = record_real(record);
+    chunk.signed_sum = record_real(record);
+    chunk.averaged = record_integer(record);
+    chunk.correct = record_integer(record);
+    chunk.saturated = record_integer(record);
+    chunk.max_err = (double)record_real(record);
+    chunk.max_ulp = record_integer(record);
+    chunk.max_ulp_at = record_integer(record);
+    chunk.backward = record_integer(record) != 0;
+    chunk.has_no_value = record_integer(record) != 0;
+    chunk.no_value_at = record_integer(record);
+    return chunk;
+}
+
 bool steps_backward_at(const struct subject *subject, int64_t q)
 {
     if (q == subject->table->in.qmin)

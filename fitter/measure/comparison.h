@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/record.h"
 #include "error_stats.h"
 #include "function/target.h"
 #include "table/table.h"
@@ -40,6 +41,10 @@ struct chunk {
     bool has_no_value; /* f is not a number at no_value_at */
     int64_t no_value_at;
 };
+
+/* A chunk in a record, exactly. */
+void chunk_save(const struct chunk *chunk, struct text *record);
+struct chunk chunk_load(struct record *record);
 
 struct point {
     int64_t q, y;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The comparison itself. The codes are cut into chunks whose size depends on their number alone; each chunk is summed
- * in order by one thread and the chunks are joined in order, so the result does not depend on the threads.
+ * The comparison itself, on threads. The codes are cut into chunks whose size depends on their number alone (parts.h);
+ * each chunk is summed in order by one thread and the chunks are joined in order, so the result does not depend on the
+ * threads.
  */
 #include "measure.h"
 
@@ -14,96 +15,77 @@
 
 #include "comparison.h"
 #include "sampled_codes.h"
-#include "smooth.h"
 
 #define MAX_THREADS 256
 
 struct job {
-    struct subject subject;
-    struct chunk_codes codes;
-    size_t chunk_count;
-    struct chunk initial; /* what a chunk starts from */
-    bool smooth;          /* chunk_add_run */
-    struct chunk *chunks;
+    struct parts *parts;
     atomic_size_t next_chunk;
-    atomic_uint_fast64_t done;
+    atomic_uint_fast64_t done; /* codes */
 };
 
-static struct point item_point(const struct job *job, uint64_t index)
+/* The calling thread works too, and reports; a thread that cannot be started only makes it slower. */
+static void work(struct job *job, measure_progress *progress, void *context)
 {
-    return point_at(&job->subject, chunk_code(&job->subject, &job->codes, index), (job->codes.items[index] & 1) != 0);
-}
-
-static void add_items(const struct job *job, struct chunk *chunk, uint64_t begin, uint64_t end)
-{
-    struct point previous = item_point(job, begin > 0 ? begin - 1 : 0);
-    for (uint64_t i = begin; i < end; i++) {
-        const struct point point = item_point(job, i);
-        chunk_add_point(chunk, &job->subject, &point);
-        if (!chunk->backward)
-            chunk->backward = steps_backward(&job->subject, &previous, &point);
-        previous = point;
+    struct parts *const parts = job->parts;
+    for (size_t index = atomic_fetch_add(&job->next_chunk, 1); index < parts->chunk_count;
+         index = atomic_fetch_add(&job->next_chunk, 1)) {
+        atomic_fetch_add(&job->done, parts_run_chunk(parts, index));
+        if (progress)
+            progress(context, atomic_load(&job->done), parts->codes.count);
     }
 }
 
-static void run_chunk(struct job *job, size_t index)
+static void *help(void *job)
 {
-    const struct chunk_codes *codes = &job->codes;
-    const uint64_t begin = index * codes->chunk_size;
-    const uint64_t end = codes->count - begin > codes->chunk_size ? begin + codes->chunk_size : codes->count;
-    struct chunk chunk = job->initial;
-    if (codes->items)
-        add_items(job, &chunk, begin, end);
-    else
-        chunk_add_codes(&chunk, &job->subject, chunk_code(&job->subject, codes, begin), (int64_t)(end - begin),
-                        job->smooth);
-    job->chunks[index] = chunk;
-    atomic_fetch_add(&job->done, end - begin);
-}
-
-static void *work(void *argument)
-{
-    struct job *job = argument;
-    for (size_t index = atomic_fetch_add(&job->next_chunk, 1); index < job->chunk_count;
-         index = atomic_fetch_add(&job->next_chunk, 1))
-        run_chunk(job, index);
+    work(job, NULL, NULL);
     return NULL;
 }
 
-/* The calling thread works too, and reports; a thread that cannot be started only makes it slower. */
 static void run_job(struct job *job, int threads, measure_progress *progress, void *context)
 {
     pthread_t others[MAX_THREADS];
+    const struct parts *const parts = job->parts;
     int started = 0;
-    while (started + 1 < threads && started < MAX_THREADS && (size_t)started + 1 < job->chunk_count &&
-           pthread_create(&others[started], NULL, work, job) == 0)
+    while (started + 1 < threads && started < MAX_THREADS && (size_t)started + 1 < parts->chunk_count &&
+           pthread_create(&others[started], NULL, help, job) == 0)
         started++;
-    for (size_t index = atomic_fetch_add(&job->next_chunk, 1); index < job->chunk_count;
-         index = atomic_fetch_add(&job->next_chunk, 1)) {
-        run_chunk(job, index);
-        if (progress)
-            progress(context, atomic_load(&job->done), job->codes.count);
-    }
+    work(job, progress, context);
     for (int i = 0; i < started; i++)
         pthread_join(others[i], NULL);
     if (progress)
-        progress(context, job->codes.count, job->codes.count);
+        progress(context, parts->codes.count, parts->codes.count);
 }
 
-/* Runs the comparison over the given codes, all when items is null. */
-static int compare_codes(struct job *job, int threads, measure_progress *progress, void *context,
+/* Measures all parts and frees them. */
+static int compare_parts(struct parts *parts, int threads, measure_progress *progress, void *context,
                          struct error_stats *stats, struct diag *diag)
 {
-    struct chunk_codes *codes = &job->codes;
-    codes->chunk_size = codes->count > (1 << 24) ? 1 << 16 : 1 << 12;
-    job->chunk_count = (size_t)((codes->count + codes->chunk_size - 1) / codes->chunk_size);
-    job->chunks = calloc(job->chunk_count, sizeof *job->chunks);
-    if (!job->chunks)
-        return diag_set(diag, EXIT_IO, "out of memory while comparing codes");
-    run_job(job, threads, progress, context);
-    const int code = chunks_join(&job->subject, job->chunks, job->chunk_count, codes, stats, diag);
-    free(job->chunks);
+    struct job job = {.parts = parts};
+    run_job(&job, threads, progress, context);
+    return parts_join(parts, stats, diag);
+}
+
+/* The codes of a wide input that are always compared. */
+static int compare_sampled(const struct subject *subject, int threads, measure_progress *progress, void *context,
+                           struct error_stats *stats, struct diag *diag)
+{
+    struct parts parts = {.chunks = NULL};
+    uint64_t *items;
+    size_t count;
+    if (wide_codes(subject, &items, &count, diag))
+        return diag->code;
+    int code = parts_cut(subject, items, count, &parts, diag);
+    if (code == EXIT_DONE)
+        code = compare_parts(&parts, threads, progress, context, stats, diag);
+    parts_free(&parts);
+    free(items);
     return code;
+}
+
+static bool is_wide(const struct table *table)
+{
+    return table->in.qmax - table->in.qmin >= MEASURE_EVERY_CODE;
 }
 
 int measure_on_threads(const struct table *table, const struct packed_table *packed, const struct function *function,
@@ -111,32 +93,39 @@ int measure_on_threads(const struct table *table, const struct packed_table *pac
                        struct error_stats *stats, struct diag *diag)
 {
     struct subject subject;
+    struct parts parts = {.chunks = NULL};
+    const bool wide = is_wide(table);
     int code = subject_make(table, packed, function, &subject, diag);
-    if (code != EXIT_DONE)
+    if (code == EXIT_DONE && wide)
+        code = compare_sampled(&subject, threads, all_codes ? NULL : progress, context, stats, diag);
+    if (code != EXIT_DONE || (wide && !all_codes))
         return code;
-    const int64_t codes = table->in.qmax - table->in.qmin + 1;
-    const bool wide = codes > MEASURE_EVERY_CODE;
-    const struct chunk initial = chunk_initial(&subject);
-    if (wide) {
-        uint64_t *items;
-        size_t count;
-        code = wide_codes(&subject, &items, &count, diag);
-        if (code != EXIT_DONE)
-            return code;
-        struct job job = {.subject = subject, .codes = {items, count, 0}, .initial = initial};
-        code = compare_codes(&job, threads, all_codes ? NULL : progress, context, stats, diag);
-        free(items);
-    }
-    if (code == EXIT_DONE && (all_codes || !wide)) {
-        struct job job = {.subject = subject, .codes = {NULL, (uint64_t)codes, 0}, .initial = initial, .smooth = wide};
-        if (wide) {
-            /* Just below what counts as the error of some code, so that only codes near it are candidates. */
-            job.initial.max_err = nextafter(max_err_tied(&table->out, stats->max_err), -1);
-            job.initial.max_ulp = stats->max_ulp > 0 ? stats->max_ulp - 1 : 0;
-        }
-        code = compare_codes(&job, threads, progress, context, stats, diag);
-    }
+    code = parts_cut(&subject, NULL, (uint64_t)(table->in.qmax - table->in.qmin) + 1, &parts, diag);
+    if (code == EXIT_DONE && wide)
+        parts_expect(&parts, stats);
+    if (code == EXIT_DONE)
+        code = compare_parts(&parts, threads, progress, context, stats, diag);
+    parts_free(&parts);
     return code;
+}
+
+int measure_parts(const struct table *table, const struct packed_table *packed, const struct function *function,
+                  struct parts *parts, struct diag *diag)
+{
+    struct subject subject;
+    struct error_stats stats;
+    *parts = (struct parts){.chunks = NULL};
+    if (subject_make(table, packed, function, &subject, diag) ||
+        compare_sampled(&subject, 1, NULL, NULL, &stats, diag) ||
+        parts_cut(&subject, NULL, (uint64_t)(table->in.qmax - table->in.qmin) + 1, parts, diag))
+        return diag->code;
+    parts_expect(parts, &stats);
+    return EXIT_DONE;
+}
+
+int measure_part_count(const struct table *table)
+{
+    return is_wide(table) ? parts_count(table->in.qmax - table->in.qmin + 1) : 0;
 }
 
 int measure(const struct table *table, const struct packed_table *packed, const struct function *function,

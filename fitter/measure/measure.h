@@ -10,6 +10,7 @@
 #include "error_stats.h"
 #include "function/function.h"
 #include "function/weights.h"
+#include "parts.h"
 #include "table/table.h"
 
 #define MEASURE_EVERY_CODE ((int64_t)1 << 20)
@@ -28,6 +29,13 @@ int measure(const struct table *table, const struct packed_table *packed, const 
 int measure_on_threads(const struct table *table, const struct packed_table *packed, const struct function *function,
                        bool all_codes, int threads, measure_progress *progress, void *context,
                        struct error_stats *stats, struct diag *diag);
+
+/* The parts of measure() with all_codes, to be measured anywhere (parts.h): parts_join() then gives its statistics.
+ * Their number is 0 for inputs of up to MEASURE_EVERY_CODE codes. packed and function must live as long. Free with
+ * parts_free(), also after a failure. */
+int measure_part_count(const struct table *table);
+int measure_parts(const struct table *table, const struct packed_table *packed, const struct function *function,
+                  struct parts *parts, struct diag *diag);
 
 /* |q_y - t| at one code; NAN where the function has no value. */
 double measure_code(const struct table *table, const struct packed_table *packed, const struct function *function,

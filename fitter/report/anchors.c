@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jobs.h"
+#include "jobs/jobs.h"
 #include "fit/fit.h"
 #include "function/samples.h"
 #include "measure/curve.h"

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/integers.h"
+
 #define WINDOW 4                       /* codes before and behind what is of interest */
 #define SCAN_POINTS ((int64_t)1 << 12) /* between which a reduced table's segments are looked for */
 
@@ -122,6 +124,24 @@ void runs_free(struct runs *runs)
 {
     free(runs->list);
     *runs = (struct runs){0};
+}
+
+void runs_take_part(struct runs *runs, int part, int parts)
+{
+    /* At most 2^34 codes and 2^31 parts. */
+    const uint64_t codes = (uint64_t)runs->codes;
+    const int64_t begin = (int64_t)((wide)codes * part / parts), end = (int64_t)((wide)codes * (part + 1) / parts);
+    int64_t at = 0; /* of the run's first code, among all */
+    size_t kept = 0;
+    for (size_t k = 0; k < runs->count; k++) {
+        const struct run run = runs->list[k];
+        const int64_t low = begin > at ? begin - at : 0, high = end - at < run.count ? end - at : run.count;
+        at += run.count;
+        if (low < high)
+            runs->list[kept++] = (struct run){run.first + low, high - low};
+    }
+    runs->count = kept;
+    runs->codes = end - begin;
 }
 
 void runs_write(const struct runs *runs, struct text *out)

@@ -37,6 +37,9 @@ int runs_make(const struct table *table, const struct packed_table *packed, int 
               struct runs *runs, struct diag *diag);
 void runs_free(struct runs *runs);
 
+/* Leaves one of so many parts, which have as many codes each, to 1. */
+void runs_take_part(struct runs *runs, int part, int parts);
+
 /* A line for each run, "FIRST COUNT". */
 void runs_write(const struct runs *runs, struct text *out);
 

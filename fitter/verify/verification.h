@@ -18,6 +18,7 @@ struct verification {
     bool inject;                       /* from a table with one wrong bit */
     const char *wave;                  /* file that takes every signal of the simulation, .vcd or .fst; null: none */
     double limit_s;                    /* of each program */
+    int part, parts;                   /* of the codes; parts 0: all of them */
 };
 
 #define VERIFY_SIMULATORS "verilator|iverilog"

@@ -111,6 +111,8 @@ int verify(const char *name, const struct verification *verification, struct ver
     while (strcmp(target->name, name) != 0)
         target++;
     int code = runs_make(table, verification->packed, target->bits(table), verification->exhaustive, &runs, diag);
+    if (code == EXIT_DONE && verification->parts > 0)
+        runs_take_part(&runs, verification->part, verification->parts);
     if (code == EXIT_DONE && verification->inject) {
         code = choose_fault(verification, target->bits(table), &fault, diag);
         memcpy(verdict->fault, fault.what, sizeof verdict->fault);

@@ -22,6 +22,7 @@ from .codes import Type
 from .elements import ElementOperator, add, requantise
 from .errors import Error, MissingError, ToolError
 from .fit import emit, export, fit, import_table
+from .jobs import explore, fit_many, sweep
 from .operators import load_operator
 from .program import pwlc
 from .rows import RowOperator, l2norm, layernorm, log_softmax, rmsnorm, softmax
@@ -30,5 +31,6 @@ from .weighted import WeighOperator, weigh
 
 __all__ = ["Certificate", "ElementOperator", "Error", "LEVELS_ALL", "MissingError", "OperatorCertificate", "Plan",
            "RowOperator", "Table", "ToolError", "Type", "WeighOperator", "__version__", "add", "calibration", "emit",
-           "export", "fit", "flags", "gguf", "import_table", "l2norm", "layernorm", "levels", "load", "load_operator",
-           "log_softmax", "network", "pwlc", "qgemm", "requantise", "rmsnorm", "softmax", "weigh"]
+           "explore", "export", "fit", "fit_many", "flags", "gguf", "import_table", "l2norm", "layernorm", "levels",
+           "load", "load_operator", "log_softmax", "network", "pwlc", "qgemm", "requantise", "rmsnorm", "softmax",
+           "sweep", "weigh"]

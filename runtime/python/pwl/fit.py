@@ -22,7 +22,8 @@ __all__ = ["emit", "export", "fit", "import_table"]
 SAMPLED_CODES = 1 << 16  # as many points a callable is asked for at most; joined by straight lines where codes are more
 
 # Flags of fit whose effect is not a table on standard output.
-NOT_HERE = {"spec": "call fit() once for each table", "jobs": "call fit() once for each table",
+NOT_HERE = {"spec": "fit_many() has many tables", "jobs": "fit_many() has many tables",
+            "shard": "fit_many() takes an executor", "resume": "fit_many() takes an executor",
             "o": "save() writes the table that fit() returns", "reply": "fit() reads it"}
 
 
@@ -57,7 +58,7 @@ def _sample(function: Callable[[Any], Any], x: Optional[Type]) -> Array:
                     "every code")
     if len(codes) < x.qmax - x.qmin + 1:
         warnings.warn(f"the function is taken at {len(codes)} of {x.qmax - x.qmin + 1} codes, joined by straight lines: "
-                      "errors are measured against these", stacklevel=3)
+                      "errors are measured against these", stacklevel=4)
     return np.column_stack([reals, values])
 
 
@@ -114,6 +115,12 @@ def fit(function: Union[str, Callable[[Any], Any], None] = None, *, input: Union
 
     What pwlc notes, as that codes saturate, is in the table's notes. ToolError has its message, and its exit code as code.
     """
+    return fitted(*prepared(function, input=input, output=output, **keywords))
+
+
+def prepared(function: Union[str, Callable[[Any], Any], None] = None, *, input: Union[str, Type, None] = None,
+             output: Union[str, Type, None] = None, **keywords: Any) -> tuple[list[str], dict[str, Any]]:
+    """The words and keywords of a fit, without what is a program: functions of Python are sampled."""
     for keyword, why in NOT_HERE.items():
         if keyword in keywords:
             raise Error(f"{keyword}: no keyword of fit(); {why}")
@@ -132,6 +139,11 @@ def fit(function: Union[str, Callable[[Any], Any], None] = None, *, input: Union
         keywords["samples"] = _sample(function, known_type(input))
     elif function is not None:
         raise Error(f"{shown(function)}: must be a name, as \"gelu\", or a function")
+    return words, keywords
+
+
+def fitted(words: list[str], keywords: Mapping[str, Any]) -> Table:
+    """The table of what prepared() gives."""
     with Arguments("fit", keywords) as arguments:
         text, notes = reply([*words, *arguments])
     table = Table(text)

@@ -15,6 +15,8 @@ from .errors import MissingError, ToolError
 
 __all__ = ["pwlc", "reply", "run", "type_fields"]
 
+RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")  # by which pwlc knows that mpirun started it
+
 
 @functools.lru_cache(maxsize=None)
 def pwlc() -> str:
@@ -39,12 +41,14 @@ def pwlc() -> str:
     return found
 
 
-def run(arguments: Sequence[str], text: Optional[bytes] = None) -> bytes:
-    """What pwlc prints. ToolError when it refuses."""
+def run(arguments: Sequence[str], text: Optional[bytes] = None, folder: Optional[str] = None) -> bytes:
+    """What pwlc prints, in a folder. ToolError when it refuses."""
+    # A rank of MPI may run pwlc, which is no rank by that.
+    environment = {name: value for name, value in os.environ.items() if name not in RANKS}
     try:
         done = subprocess.run([pwlc(), *arguments], input=text, stdin=subprocess.DEVNULL if text is None else None,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "NO_COLOR": "1"},
-                              check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**environment, "NO_COLOR": "1"},
+                              cwd=folder, check=False)
     except OSError as error:
         raise MissingError(f"pwlc cannot be run: {error}") from None
     if done.returncode:

@@ -6,7 +6,7 @@
 #include "device/cuda_library.h"
 #include "device/measure_cuda.h"
 
-static struct cuda_library library;
+static struct library library;
 
 static struct error_stats on_device(const struct made *made, const struct function *function)
 {
@@ -202,6 +202,6 @@ int main(void)
     tcase_add_test(tests, other_functions_are_refused);
     suite_add_tcase(suite, tests);
     const int status = run_suite(suite);
-    cuda_library_close(&library);
+    library_close(&library);
     return status;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "number.h"
-#include "progress.h"
+#include "base/number.h"
+#include "base/progress.h"
 
 #define MAX_WORKERS 64
 

@@ -3,7 +3,7 @@
 #ifndef PWLC_JOBS_H
 #define PWLC_JOBS_H
 
-#include "diag.h"
+#include "base/diag.h"
 
 /* Does job k of [0, count). Called at the same time for different jobs: it writes only what belongs to its own. */
 typedef void job_work(void *context, int k);

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# pwlc under mpirun: the bytes of one process at any number of ranks; the death of a rank, which is named with its job,
+# and after which --resume goes on.
+. "$(dirname "$0")/lib.sh"
+command -v mpirun >/dev/null || { echo "mpirun is missing; ./dev test installs it"; exit 77; }
+[ -n "${PWL_MPI_LIBRARY:-}" ] || { echo 'pwlc was built without MPI'; exit 77; }
+export ASAN_OPTIONS=detect_leaks=0 # MPI has leaks of its own
+unset OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK
+
+# ranks COUNT ARGUMENT...: as run of lib.sh. Open MPI tells what fails in a frame of its own.
+ranks() {
+    local count=$1
+    shift
+    status=0
+    timeout 100 mpirun --allow-run-as-root --oversubscribe -n "$count" "$pwlc" "$@" >../out 2>../err || status=$?
+}
+
+"$pwlc" fit tanh --in s22:2^-18 --out s16:2^-15 --segments 32 -o a.json 2>../err
+"$pwlc" fit sigmoid --in s21:2^-17 --out s16:2^-15 --segments 8 -o b.json 2>../err
+"$pwlc" fit tanh --in s8:2^-5 --out s8:2^-7 -o t8.json 2>../err
+cat >specs.json <<'SPECS'
+[{"name": "a", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7"},
+ {"name": "b", "function": "gelu", "in": "s8:0.0472:-3", "out": "s8:0.0238:-121", "max_err": 1},
+ {"name": "c", "function": "sigmoid", "in": "s12:2^-8", "out": "s16:2^-15", "method": "minimax"},
+ {"name": "d", "function": "softmax", "in": "s8:2^-4", "out": "u8:2^-8", "rows": 64}]
+SPECS
+sweep='sweep a.json b.json --exhaustive --format json -o sweep.txt'
+commands=(
+    "$sweep"
+    'certify a.json --exhaustive -o certified.json'
+    'certify a.json -o certified.json'
+    'sweep a.json -o sweep.txt'
+    'explore tanh --in s8:2^-5 --out s8:2^-7 --segments 4,8 --form absolute,biased --method minimax,lut --svg explored.svg'
+    'fit tanh --in s8:2^-5 --out s8:2^-7 -o tables'
+    'fit --spec specs.json -o tables')
+outputs='sweep.txt certified.json explored.svg tables'
+snapshot() {
+    rm -rf "$1"
+    mkdir "$1"
+    cp ../out ../err "$1"
+    for output in $outputs; do
+        [ ! -e "$output" ] || mv "$output" "$1"
+    done
+}
+same_as_one() {
+    checks=$((checks + 1))
+    snapshot "$work/this"
+    diff -r "$work/one" "$work/this" >../diff || fail "$1: differs from one process: $(head -c 500 ../diff)"
+}
+for command in "${commands[@]}"; do
+    # shellcheck disable=SC2086
+    run $command
+    snapshot "$work/one"
+    for count in 1 2 3; do
+        # shellcheck disable=SC2086
+        ranks "$count" $command
+        same_as_one "$command in $count ranks"
+    done
+done
+
+# Targets of a verification; the times that it says are none of its bytes.
+timeless() { sed 's/, [0-9.]* s,/, T s,/' ../out >../timeless; }
+run verify t8.json --against standalone
+timeless
+cp ../timeless ../alone
+ranks 2 verify t8.json --against standalone
+timeless
+checks=$((checks + 1))
+cmp -s ../alone ../timeless || fail "verify in 2 ranks: $(cat ../out ../err)"
+ranks 2 verify t8.json --against standalone --inject
+checks=$((checks + 1))
+[ "$status" -eq 3 ] && grep -q '^pwlc verify: standalone: code .* differ)' ../err || fail "verify --inject: $(head -c 900 ../err)"
+
+# A shard in ranks, and the other in one process.
+# shellcheck disable=SC2086
+run $sweep
+snapshot "$work/one"
+# shellcheck disable=SC2086
+ranks 2 $sweep --shard 1/2 --resume one
+# shellcheck disable=SC2086
+run $sweep --shard 2/2 --resume two
+run merge two one
+same_as_one 'a shard in ranks'
+
+# kill -9 of any rank at any time. Who has died, and at what, is said; what was finished is there.
+killed=0
+RANDOM=1
+for ((i = 0; i < $(is_long && echo 50 || echo 4); i++)); do
+    rm -f journal
+    # shellcheck disable=SC2086
+    mpirun --allow-run-as-root --oversubscribe -n 3 "$pwlc" $sweep --resume journal >../out 2>../err &
+    launcher=$!
+    victim=$((RANDOM % 3))
+    sleep "$(printf '%d.%03d' $((RANDOM % 2)) $((300 + RANDOM % 700)))"
+    process=$(pgrep -P "$launcher" -x pwlc | sort -n | sed -n "$((victim + 1))p" || true)
+    [ -z "$process" ] || kill -9 "$process" 2>/dev/null || true
+    code=0
+    wait "$launcher" || code=$?
+    if [ "$code" -ne 0 ]; then
+        checks=$((checks + 1))
+        [ "$code" -eq 137 ] || fail "kill -9 of rank $victim, $i: mpirun ends with $code: $(head -c 900 ../err)"
+        # A rank that is at no job yet, or not any more, dies without one.
+        if grep -q "^pwlc: rank " ../err; then
+            killed=$((killed + 1))
+            grep -qE "^pwlc: rank $victim on .* \(process $process\) has died at (or behind )?job [0-9]+ \(codes .*\)" ../err ||
+                fail "kill -9 of rank $victim, $i: $(grep '^pwlc' ../err)"
+        fi
+    fi
+    rm -f sweep.txt
+    touch journal
+    cp journal before
+    # shellcheck disable=SC2086
+    ranks 2 $sweep --resume journal
+    same_as_one "after kill -9 of rank $victim, $i"
+    whole=$(grep -aob pwlcjob before | tail -n 1 | cut -d : -f 1 || true)
+    cmp -s -n "${whole:-0}" before journal || fail "after kill -9 of rank $victim, $i: a finished job is not there any more"
+done
+[ "$killed" -gt 0 ] || fail 'no rank was killed at a job'
+
+# said CODE WORDS: mpirun ended with the code, and of all ranks one said so.
+said() {
+    checks=$((checks + 1))
+    [ "$status" -eq "$1" ] || fail "exit $status, expected $1: $(head -c 900 ../err)"
+    [ "$(grep -c '^pwlc' ../err)" -eq 1 ] && grep '^pwlc' ../err | grep -qF -- "$2" ||
+        fail "expected one message \"$2\": $(head -c 900 ../err)"
+}
+ranks 3 sweep nowhere.json --exhaustive
+said 1 'nowhere.json: cannot open'
+ranks 3 sweep a.json --exhaustive --frobnicate
+said 2 '--frobnicate is not a flag of sweep'
+ranks 2 sweep b.json --exhaustive --max-err 0
+said 3 'exceeds'
+run sweep b.json --exhaustive --resume of-b
+ranks 2 sweep a.json --exhaustive --resume of-b
+said 2 'of-b: the journal of `pwlc sweep b.json --exhaustive`, must be of `pwlc sweep a.json --exhaustive`'
+mkdir full # a limit on the size of files is one of MPI's own, too; without the right to mount, jobs.sh has this alone
+if mount -t tmpfs -o size=64k tmpfs full 2>/dev/null; then
+    mounted=$PWD/full
+    ranks 2 sweep a.json --exhaustive --resume full/journal
+    said 1 'full/journal: cannot write: No space left on device'
+fi
+
+# A rank with other inputs: each sees a file of its own by the same name.
+mkdir 0 1
+cp a.json 0/table.json
+cp b.json 1/table.json
+status=0
+mpirun --allow-run-as-root --oversubscribe -n 2 bash -c 'cd $OMPI_COMM_WORLD_RANK && exec "$@"' bash \
+    "$pwlc" sweep table.json --exhaustive >../out 2>../err || status=$?
+said 2 'has other inputs, or another pwlc, than rank 0; must be the same'
+rm 1/table.json
+status=0
+mpirun --allow-run-as-root --oversubscribe -n 2 bash -c 'cd $OMPI_COMM_WORLD_RANK && exec "$@"' bash \
+    "$pwlc" sweep table.json --exhaustive >../out 2>../err || status=$?
+checks=$((checks + 1))
+[ "$status" -eq 1 ] && grep -q '^pwlc sweep: table.json: cannot open' ../err &&
+    grep -q '^pwlc sweep: rank 1 on .* has failed, with code 1' ../err || fail "a rank that fails: $(head -c 900 ../err)"
+
+finish
