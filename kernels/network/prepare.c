@@ -297,13 +297,11 @@ uint32_t pwl_cuda_network_nodes(const pwl_network *network)
     return count;
 }
 
-/* No cache, and no softmax over places that codes number. */
 static int is_served(const pwl_network_node *node)
 {
-    const pwl_network_operator *const own = node->of;
     if (node->kind == PWL_NETWORK_OPERATOR)
-        return node->reads <= 2 && own->type <= PWL_NETWORK_ADD && own->is_causal <= 1;
-    return node->kind <= PWL_NETWORK_LOOP;
+        return ((const pwl_network_operator *)node->of)->type <= PWL_NETWORK_ADD;
+    return node->kind <= PWL_NETWORK_APPEND;
 }
 
 int32_t pwl_cuda_network_unserved(const pwl_network *network)

@@ -18,6 +18,7 @@ typedef enum pwl_work_kind {
     PWL_WORK_MOVE,
     PWL_WORK_FILL,
     PWL_WORK_GATHER,
+    PWL_WORK_APPEND,
     PWL_WORK_MATRIX,
     PWL_WORK_CONVOLUTION,
     PWL_WORK_MAX_POOL,
@@ -111,7 +112,15 @@ typedef struct pwl_work_gather {
     uint32_t log2_bytes;
 } pwl_work_gather;
 
-/* Row r reads row r / each of the mask, and, where `second` is not 0, sees places 0 to r % second. */
+/* Of an axis with `places` places of x, each of `inner` elements: place p of x goes to the place of y, which has `all`
+ * of them, that element p of input 1 numbers. Elements are moved 2^log2_bytes bytes at a time. */
+typedef struct pwl_work_append {
+    uint32_t places, all, inner;
+    uint32_t log2_bytes;
+} pwl_work_append;
+
+/* Row r reads row r / each of the mask. Where `second` is not 0 it sees places 0 to r % second, or, where there is an
+ * input 1, to the number there. */
 typedef struct pwl_work_softmax {
     const pwl_cuda_softmax *uploaded; /* on the host, as are all operators */
     uint32_t rows, length;
@@ -131,6 +140,7 @@ typedef struct pwl_work {
         pwl_work_multiply multiply;
         pwl_work_mean mean;
         pwl_work_gather gather;
+        pwl_work_append append;
         pwl_requantise requantise;
         pwl_work_add add;
         pwl_reduced reduced;
@@ -242,6 +252,33 @@ PWL_FN void pwl_work_gather_element(const pwl_work *work, uint32_t k)
     const int64_t row = pwl_sat(pwl_work_code(work->x[0].type, work->x[0].at, place), 0, (int64_t)of->rows - 1);
     pwl_work_move_unit(of->log2_bytes, work->x[1].at, (size_t)row * of->columns + (k - place * of->columns), work->y.at,
                        k);
+}
+
+/* Of places that have one number the last is kept, as if they came one after another. A number that the cache does not
+ * have, which the network's check rules out of its codes, writes nothing. */
+PWL_FN void pwl_work_append_element(const pwl_work *work, uint32_t k)
+{
+    const pwl_work_append *const of = &work->of.append;
+    const uint32_t row = k / of->inner, outer = row / of->places, first = row - outer * of->places;
+    const int64_t number = pwl_work_code(work->x[1].type, work->x[1].at, first);
+    uint32_t p;
+    if (number < 0 || number >= of->all)
+        return;
+    for (p = first + 1; p < of->places; p++)
+        if (pwl_work_code(work->x[1].type, work->x[1].at, p) == number)
+            return;
+    pwl_work_move_unit(of->log2_bytes, work->x[0].at, k, work->y.at,
+                       ((size_t)outer * of->all + (size_t)number) * of->inner + (k - row * of->inner));
+}
+
+/* How many places row r of a softmax sees, were there no mask. */
+PWL_FN uint32_t pwl_work_softmax_reach(const pwl_work_softmax *of, const pwl_work_input *numbers, uint32_t r)
+{
+    if (!of->second)
+        return of->length;
+    r %= of->second;
+    return 1 + (uint32_t)pwl_sat(numbers->at ? pwl_work_code(numbers->type, numbers->at, r) : r, 0,
+                                 (int64_t)of->length - 1);
 }
 
 PWL_FN void pwl_work_matrix_element(const pwl_work *work, uint32_t k)
@@ -395,6 +432,9 @@ PWL_FN void pwl_work_element(const pwl_work *work, pwl_work_kind kind, uint32_t 
         break;
     case PWL_WORK_GATHER:
         pwl_work_gather_element(work, k);
+        break;
+    case PWL_WORK_APPEND:
+        pwl_work_append_element(work, k);
         break;
     case PWL_WORK_MATRIX:
         pwl_work_matrix_element(work, k);

@@ -185,6 +185,15 @@ static void add_axis(moved *of, size_t size, size_t x_stride, size_t y_stride)
     of->y_stride[of->axes++] = y_stride;
 }
 
+/* Of a power of two. */
+static uint32_t log2_of(size_t bytes)
+{
+    uint32_t log2 = 0;
+    while (bytes > (size_t)1 << log2)
+        log2++;
+    return log2;
+}
+
 /* Whether elements of `bytes` can be moved so many at a time. */
 static int moves_together(const moved *of, size_t together, size_t bytes, const void *x, const void *y)
 {
@@ -216,8 +225,7 @@ static int move(const walk *of, const moved *axes, const void *x, void *y, size_
         work.of.move.y_stride[k] = (uint32_t)(axes->y_stride[k] / by);
         all *= work.of.move.size[k];
     }
-    for (bytes *= together; bytes > (size_t)1 << work.of.move.log2_bytes;)
-        work.of.move.log2_bytes++;
+    work.of.move.log2_bytes = log2_of(together * bytes);
     work.count = (uint32_t)all;
     return of->launch(of->context, &work);
 }
@@ -291,6 +299,27 @@ static int run_reshape(const step *at)
                                      : move_flat(at->of, all_of(&at->y), work.x[0].at, work.y.at, bytes_of(at->out));
 }
 
+/* A cache that is the output's own array is there already. */
+static int run_append(const step *at)
+{
+    const size_t axis = ((const pwl_network_append *)at->node->of)->axis;
+    const pwl_network_shape *const x = &at->x[0];
+    const size_t inner = pwl_network_places(x, axis + 1, x->axes), bytes = bytes_of(at->out);
+    pwl_work work = begin(at, PWL_WORK_APPEND);
+    size_t together = 1;
+    int error = work.y.at == work.x[1].at ? 0 : move_flat(at->of, all_of(&at->y), work.x[1].at, work.y.at, bytes);
+    while (together * bytes < 16 && inner % (2 * together) == 0 &&
+           ((uintptr_t)work.x[0].at | (uintptr_t)work.y.at) % (2 * together * bytes) == 0)
+        together *= 2;
+    work.x[1] = work.x[2];
+    work.of.append.places = (uint32_t)x->at[axis];
+    work.of.append.all = (uint32_t)at->y.at[axis];
+    work.of.append.inner = (uint32_t)(inner / together);
+    work.of.append.log2_bytes = log2_of(together * bytes);
+    work.count = (uint32_t)(all_of(x) / together);
+    return error == 0 ? launch(at, &work) : error;
+}
+
 static int run_gather(const step *at)
 {
     const pwl_network_gather *const gather = at->node->of;
@@ -302,8 +331,7 @@ static int run_gather(const step *at)
         together *= 2;
     work.of.gather.rows = gather->rows;
     work.of.gather.columns = (uint32_t)(gather->columns / together);
-    while ((size_t)1 << work.of.gather.log2_bytes < together * bytes_of(at->out))
-        work.of.gather.log2_bytes++;
+    work.of.gather.log2_bytes = log2_of(together * bytes_of(at->out));
     work.count /= (uint32_t)together;
     return launch(at, &work);
 }
@@ -432,14 +460,19 @@ static int run_mean(const step *at)
 static int run_softmax(const step *at, int is_causal)
 {
     const size_t before = at->y.axes - 1;
+    const int numbers = at->node->reads - 1, is_numbered = is_causal == 2;
     pwl_work work = begin(at, PWL_WORK_SOFTMAX);
     pwl_work_softmax *const of = &work.of.softmax;
     of->uploaded = &at->device->of.softmax;
     of->length = (uint32_t)at->y.at[before];
     of->rows = (uint32_t)pwl_network_places(&at->y, 0, before);
-    of->mask = at->node->reads > 1 ? work.x[1].at : NULL;
+    of->mask = numbers > is_numbered ? work.x[1].at : NULL;
     of->each = (uint32_t)pwl_network_places(&at->y, before ? 1 : 0, before);
     of->second = is_causal ? (uint32_t)(before ? at->y.at[before - 1] : 1) : 0;
+    if (is_numbered)
+        work.x[1] = work.x[numbers];
+    else
+        work.x[1].at = NULL;
     work.operator_of = ((const pwl_network_operator *)at->node->of)->of;
     return launch(at, &work);
 }
@@ -589,6 +622,8 @@ static int run_node(const step *at)
         return run_convolution(at);
     case PWL_NETWORK_MAX_POOL:
         return run_max_pool(at);
+    case PWL_NETWORK_APPEND:
+        return run_append(at);
     default:
         return run_loop(at);
     }

@@ -2,6 +2,7 @@
 /* The launches of libpwl-cuda's networks, element by element on the host: the codes of pwl_network_run(). */
 #include "network/walk.h"
 
+#include "../../golden/networks/decoder.h"
 #include "../../golden/networks/encoder.h"
 #include "../../golden/networks/gru.h"
 #include "../../golden/networks/gru_reverse.h"
@@ -23,7 +24,7 @@ static void run_softmax(const pwl_work *work)
         rows.y = (char *)work->y.at + (size_t)r * of->length * out;
         rows.mask = of->mask ? of->mask + (size_t)(r / of->each) * of->length : NULL;
         rows.is_causal = of->second != 0;
-        rows.first = of->second ? r % of->second : 0;
+        rows.first = pwl_work_softmax_reach(of, &work->x[1], r) - 1;
         pwl_softmax_run(work->operator_of, &rows, PWL_LEVELS_ALL);
     }
 }
@@ -83,6 +84,31 @@ static void test_network(const char *name, const pwl_network *network)
     tap(good, "%s: %d runs", name, RUNS);
 }
 
+/* Caches that are their own outputs stay where they are. */
+static void test_in_place(void)
+{
+    static pwl_cuda_node nodes[200];
+    const pwl_network *const network = &golden_decoder;
+    char *const image = aligned_room(pwl_cuda_network_prepare(network, NULL, NULL, nodes));
+    uint64_t state = 4;
+    int good = 1;
+    pwl_cuda_network_prepare(network, image, image, nodes);
+    for (int k = 0; k < RUNS; k++) {
+        network_run run;
+        make_run(network, &run, &state);
+        for (int cache = 1; cache < 3; cache++)
+            memcpy(run.outputs[cache], run.inputs[cache + 1], (size_t)run.output_bytes[cache]);
+        const void *const inputs[] = {run.inputs[0], run.inputs[1], run.outputs[1], run.outputs[2]};
+        void *const memory = aligned_room(pwl_cuda_network_bytes(network, run.sizes));
+        const pwl_network_call call = {run.sizes, inputs, run.outputs, memory, 0, NULL};
+        good = pwl_cuda_network_walk(network, nodes, &call, run_work, NULL) == 0 && good;
+        good = end_run(network, &run) && good;
+        free(memory);
+    }
+    free(image);
+    tap(good, "a decoder in place: %d runs", RUNS);
+}
+
 static int fails(void *context, const pwl_work *work)
 {
     (void)work;
@@ -122,9 +148,11 @@ static void test_unserved(void)
 int main(void)
 {
     test_network("encoder", &golden_encoder);
+    test_network("decoder", &golden_decoder);
     test_network("vision", &golden_vision);
     test_network("gru", &golden_gru);
     test_network("gru_reverse", &golden_gru_reverse);
+    test_in_place();
     test_errors();
     test_unserved();
     for (int kind = 0; kind <= PWL_WORK_NORM; kind++)
