@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "arch/overlap.cuh"
+#include "codes.cuh"
 #include "launch.h"
 
 namespace
@@ -11,7 +12,7 @@ namespace
 
 using namespace pwl;
 
-constexpr unsigned threads = 256, warps = threads / 32, together = 8;
+constexpr unsigned threads = 256, warps = threads / 32;
 
 template <pwl_work_kind kind> __global__ void __launch_bounds__(threads) elements(const __grid_constant__ pwl_work work)
 {
@@ -25,51 +26,6 @@ template <pwl_work_kind kind> cudaError_t launch_elements(const pwl_work &work, 
 {
     return launch_overlapped(overlaps, elements<kind>, dim3((work.count + threads - 1) / threads), threads, 0, stream,
                              work);
-}
-
-/* Eight neighbouring codes of at most 16 bits, or of S32. */
-struct eight_codes {
-    int32_t code[together];
-};
-
-__device__ eight_codes codes_at(const pwl_work_input &x, uint32_t at)
-{
-    eight_codes codes;
-    if (x.type <= PWL_U8) {
-        const uint2 read = *reinterpret_cast<const uint2 *>(static_cast<const char *>(x.at) + at);
-#pragma unroll
-        for (unsigned k = 0; k < together; k++) {
-            const uint32_t byte = (k < 4 ? read.x : read.y) >> 8 * (k % 4);
-            codes.code[k] = x.type == PWL_S8 ? static_cast<int8_t>(byte) : static_cast<uint8_t>(byte);
-        }
-    } else if (x.type <= PWL_U16) {
-        const uint4 read = *reinterpret_cast<const uint4 *>(static_cast<const int16_t *>(x.at) + at);
-        const uint32_t words[4] = {read.x, read.y, read.z, read.w};
-#pragma unroll
-        for (unsigned k = 0; k < together; k++) {
-            const uint32_t half = words[k / 2] >> 16 * (k % 2);
-            codes.code[k] = x.type == PWL_S16 ? static_cast<int16_t>(half) : static_cast<uint16_t>(half);
-        }
-    } else {
-        const int4 *const read = reinterpret_cast<const int4 *>(static_cast<const int32_t *>(x.at) + at);
-        const int4 first = read[0], last = read[1];
-        codes = {{first.x, first.y, first.z, first.w, last.x, last.y, last.z, last.w}};
-    }
-    return codes;
-}
-
-__device__ void store_codes(const pwl_work_output &y, uint32_t at, const eight_codes &codes)
-{
-    uint32_t half[together / 2];
-#pragma unroll
-    for (unsigned k = 0; k < together / 2; k++)
-        half[k] = __byte_perm(static_cast<uint32_t>(codes.code[2 * k]), static_cast<uint32_t>(codes.code[2 * k + 1]),
-                              y.type <= PWL_U8 ? 0x0040 : 0x5410);
-    if (y.type <= PWL_U8)
-        *reinterpret_cast<uint2 *>(static_cast<char *>(y.at) + at) =
-            make_uint2(__byte_perm(half[0], half[1], 0x5410), __byte_perm(half[2], half[3], 0x5410));
-    else
-        *reinterpret_cast<uint4 *>(static_cast<int16_t *>(y.at) + at) = make_uint4(half[0], half[1], half[2], half[3]);
 }
 
 /* Of add, multiply and requantise: where eight elements of the output are, their inputs are eight neighbours as well.
@@ -88,10 +44,10 @@ template <pwl_work_kind kind> __global__ void __launch_bounds__(threads) eights(
         pwl_work_find(&work.of.add.spread, k, 0, at);
     else if constexpr (is_multiply)
         pwl_work_find(&work.of.multiply.spread, k, all, at);
-    x[0] = codes_at(work.x[0], at[0]);
-    x[1] = is_add || is_multiply ? codes_at(work.x[1], at[1]) : x[0];
-    x[2] = all ? codes_at(work.x[2], at[2]) : x[0];
-    x[3] = all ? codes_at(work.x[3], at[3]) : x[0];
+    x[0] = load_eight(work.x[0], at[0]);
+    x[1] = is_add || is_multiply ? load_eight(work.x[1], at[1]) : x[0];
+    x[2] = all ? load_eight(work.x[2], at[2]) : x[0];
+    x[3] = all ? load_eight(work.x[3], at[3]) : x[0];
 #pragma unroll
     for (unsigned i = 0; i < together; i++) {
         if constexpr (is_add) {
@@ -107,7 +63,7 @@ template <pwl_work_kind kind> __global__ void __launch_bounds__(threads) eights(
             y.code[i] = static_cast<int32_t>(pwl_requantise_element(&work.of.requantise, x[0].code[i]));
         }
     }
-    store_codes(work.y, k, y);
+    store_eight(work.y, k, y);
 }
 
 bool is_aligned(const void *at, int type)
