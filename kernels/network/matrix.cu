@@ -299,11 +299,18 @@ __device__ void finish(const matrix_task &task, const block_place &at, const sum
         store<tile, batch>(task, at, codes, as_they_are());
 }
 
-/* Of products with codes of 16 bits, which are no weights, ptxas would rather spill than have fewer blocks. */
-template <int b> constexpr unsigned fewest_blocks = b == PWL_S16 ? 1 : 0;
+/* Blocks for which ptxas is to leave registers: where it would rather spill than have fewer, one. */
+template <int b, typename tile> constexpr unsigned fewest_blocks()
+{
+#if __CUDA_ARCH__ == 1200
+    return b == PWL_S16 || tile::layers > 1;
+#else
+    return b == PWL_S16;
+#endif
+}
 
 template <int a, int b, typename tile>
-__global__ void __launch_bounds__(tile::threads, fewest_blocks<b>)
+__global__ void __launch_bounds__(tile::threads, fewest_blocks<b, tile>())
     multiply(const __grid_constant__ matrix_tasks<b> tasks)
 {
     extern __shared__ __align__(128) char shared[];
