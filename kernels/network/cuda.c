@@ -16,7 +16,7 @@ enum { ALIGN = 256 };
 
 /* What is to be known of the device. */
 typedef struct device {
-    int number, multiprocessors, maps_overlap, rows_overlap, overlaps;
+    int number, multiprocessors, maps_overlap, rows_overlap, overlaps, runs_wide;
 } device;
 
 static cudaError_t current(device *of)
@@ -30,6 +30,8 @@ static cudaError_t current(device *of)
         error = (cudaError_t)pwl_cuda_rows_overlap(&of->rows_overlap);
     if (error == cudaSuccess)
         error = (cudaError_t)pwl_cuda_network_overlap(&of->overlaps);
+    if (error == cudaSuccess)
+        error = (cudaError_t)pwl_cuda_wide_runs(&of->runs_wide);
     return error;
 }
 
@@ -58,17 +60,19 @@ static void tell(const pwl_network *network, const device *of, pwl_cuda_node *no
 /* Nodes and their arrays, by way of an image on the host. */
 static pwl_cuda_status fill(const pwl_network *network, pwl_cuda_network *made)
 {
-    device of = {0, 0, 0, 0, 0};
-    const size_t bytes = pwl_cuda_network_prepare(network, NULL, NULL, made->nodes);
-    void *const image = malloc(bytes + 1);
-    cudaError_t error;
+    device of = {0};
+    size_t bytes;
+    void *image;
+    cudaError_t error = current(&of);
+    if (error != cudaSuccess)
+        return pwl_cuda_status_of(error);
+    bytes = pwl_cuda_network_prepare(network, of.runs_wide, NULL, NULL, made->nodes);
+    image = malloc(bytes + 1);
     if (!image)
         return PWL_CUDA_ERR_MEMORY;
-    error = current(&of);
-    if (error == cudaSuccess)
-        error = cudaMalloc(&made->memory, bytes + ALIGN);
+    error = cudaMalloc(&made->memory, bytes + ALIGN);
     if (error == cudaSuccess) {
-        pwl_cuda_network_prepare(network, image, made->memory, made->nodes);
+        pwl_cuda_network_prepare(network, of.runs_wide, image, made->memory, made->nodes);
         tell(network, &of, made->nodes, made->nodes);
         error = cudaMemcpy(made->memory, image, bytes, cudaMemcpyHostToDevice);
     }
@@ -154,6 +158,8 @@ static int launch(void *context, const pwl_work *work)
         return pwl_cuda_launch_softmax(of->uploaded, &rows, stream);
     }
     case PWL_WORK_MATRIX:
+        if (pwl_cuda_matrix_serves(work) && pwl_cuda_wide_serves(work))
+            return pwl_cuda_launch_wide(work, overlaps, stream);
         if (pwl_cuda_matrix_serves(work))
             return pwl_cuda_launch_matrix(work, overlaps, stream);
         return pwl_cuda_launch_elements(work, overlaps, stream);

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "arch/overlap.cuh"
+#include "codes.cuh"
 #include "launch.h"
 
 namespace
@@ -11,7 +12,7 @@ namespace
 
 using namespace pwl;
 
-constexpr unsigned threads = 256, warps = threads / 32, together = 8;
+constexpr unsigned threads = 256, warps = threads / 32;
 
 template <pwl_work_kind kind> __global__ void __launch_bounds__(threads) elements(const __grid_constant__ pwl_work work)
 {
@@ -25,51 +26,6 @@ template <pwl_work_kind kind> cudaError_t launch_elements(const pwl_work &work, 
 {
     return launch_overlapped(overlaps, elements<kind>, dim3((work.count + threads - 1) / threads), threads, 0, stream,
                              work);
-}
-
-/* Eight neighbouring codes of at most 16 bits, or of S32. */
-struct eight_codes {
-    int32_t code[together];
-};
-
-__device__ eight_codes codes_at(const pwl_work_input &x, uint32_t at)
-{
-    eight_codes codes;
-    if (x.type <= PWL_U8) {
-        const uint2 read = *reinterpret_cast<const uint2 *>(static_cast<const char *>(x.at) + at);
-#pragma unroll
-        for (unsigned k = 0; k < together; k++) {
-            const uint32_t byte = (k < 4 ? read.x : read.y) >> 8 * (k % 4);
-            codes.code[k] = x.type == PWL_S8 ? static_cast<int8_t>(byte) : static_cast<uint8_t>(byte);
-        }
-    } else if (x.type <= PWL_U16) {
-        const uint4 read = *reinterpret_cast<const uint4 *>(static_cast<const int16_t *>(x.at) + at);
-        const uint32_t words[4] = {read.x, read.y, read.z, read.w};
-#pragma unroll
-        for (unsigned k = 0; k < together; k++) {
-            const uint32_t half = words[k / 2] >> 16 * (k % 2);
-            codes.code[k] = x.type == PWL_S16 ? static_cast<int16_t>(half) : static_cast<uint16_t>(half);
-        }
-    } else {
-        const int4 *const read = reinterpret_cast<const int4 *>(static_cast<const int32_t *>(x.at) + at);
-        const int4 first = read[0], last = read[1];
-        codes = {{first.x, first.y, first.z, first.w, last.x, last.y, last.z, last.w}};
-    }
-    return codes;
-}
-
-__device__ void store_codes(const pwl_work_output &y, uint32_t at, const eight_codes &codes)
-{
-    uint32_t half[together / 2];
-#pragma unroll
-    for (unsigned k = 0; k < together / 2; k++)
-        half[k] = __byte_perm(static_cast<uint32_t>(codes.code[2 * k]), static_cast<uint32_t>(codes.code[2 * k + 1]),
-                              y.type <= PWL_U8 ? 0x0040 : 0x5410);
-    if (y.type <= PWL_U8)
-        *reinterpret_cast<uint2 *>(static_cast<char *>(y.at) + at) =
-            make_uint2(__byte_perm(half[0], half[1], 0x5410), __byte_perm(half[2], half[3], 0x5410));
-    else
-        *reinterpret_cast<uint4 *>(static_cast<int16_t *>(y.at) + at) = make_uint4(half[0], half[1], half[2], half[3]);
 }
 
 /* Of add, multiply and requantise: where eight elements of the output are, their inputs are eight neighbours as well.
@@ -88,10 +44,10 @@ template <pwl_work_kind kind> __global__ void __launch_bounds__(threads) eights(
         pwl_work_find(&work.of.add.spread, k, 0, at);
     else if constexpr (is_multiply)
         pwl_work_find(&work.of.multiply.spread, k, all, at);
-    x[0] = codes_at(work.x[0], at[0]);
-    x[1] = is_add || is_multiply ? codes_at(work.x[1], at[1]) : x[0];
-    x[2] = all ? codes_at(work.x[2], at[2]) : x[0];
-    x[3] = all ? codes_at(work.x[3], at[3]) : x[0];
+    x[0] = load_eight(work.x[0], at[0]);
+    x[1] = is_add || is_multiply ? load_eight(work.x[1], at[1]) : x[0];
+    x[2] = all ? load_eight(work.x[2], at[2]) : x[0];
+    x[3] = all ? load_eight(work.x[3], at[3]) : x[0];
 #pragma unroll
     for (unsigned i = 0; i < together; i++) {
         if constexpr (is_add) {
@@ -107,7 +63,7 @@ template <pwl_work_kind kind> __global__ void __launch_bounds__(threads) eights(
             y.code[i] = static_cast<int32_t>(pwl_requantise_element(&work.of.requantise, x[0].code[i]));
         }
     }
-    store_codes(work.y, k, y);
+    store_eight(work.y, k, y);
 }
 
 bool is_aligned(const void *at, int type)
@@ -147,8 +103,8 @@ struct masked_rows {
     const uint16_t *core;
     const void *x;
     void *y;
-    const uint8_t *mask;
-    uint32_t rows, length, each, second;
+    pwl_work_softmax own;
+    pwl_work_input numbers;
 };
 
 constexpr int32_t absent = INT32_MIN; /* a place that takes no part */
@@ -160,13 +116,10 @@ struct masked_row {
     uint32_t reach;
 
     __device__ masked_row(const masked_rows &of, uint32_t row)
-        : at(static_cast<size_t>(row) * of.length),
-          mask(of.mask ? of.mask + static_cast<size_t>(row / of.each) * of.length : nullptr), reach(of.length)
+        : at(static_cast<size_t>(row) * of.own.length),
+          mask(of.own.mask ? of.own.mask + static_cast<size_t>(row / of.own.each) * of.own.length : nullptr),
+          reach(row < of.own.rows ? pwl_work_softmax_reach(&of.own, &of.numbers, row) : 0)
     {
-        if (row >= of.rows)
-            reach = 0;
-        else if (of.second)
-            reach = min(reach, row % of.second + 1);
     }
 
     __device__ int32_t code(const masked_rows &of, uint32_t k) const
@@ -226,10 +179,10 @@ __global__ void __launch_bounds__(threads) masked_short(const __grid_constant__ 
         for (unsigned k = 0; k < held; k++)
             sum += e[r][k];
         const pwl_row_factor factor = reciprocal(of, sum_of(sum));
-        const size_t at = static_cast<size_t>(first + r) * of.length;
+        const size_t at = static_cast<size_t>(first + r) * of.own.length;
 #pragma unroll
         for (unsigned k = 0; k < held; k++)
-            if (first + r < of.rows && lane + 32 * k < of.length)
+            if (first + r < of.own.rows && lane + 32 * k < of.own.length)
                 pwl_work_set(of.softmax.out, of.y, at + lane + 32 * k,
                              code[r][k] == absent ? pwl_softmax_least(&of.softmax)
                                                   : pwl_softmax_by(&of.softmax, factor, e[r][k]));
@@ -240,20 +193,20 @@ __global__ void __launch_bounds__(threads) masked_short(const __grid_constant__ 
 __global__ void __launch_bounds__(threads) masked_long(const __grid_constant__ masked_rows of)
 {
     const uint32_t row = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
-    const masked_row at(of, row);
     const bool is_log = of.softmax.kind == PWL_LOG_SOFTMAX;
     int32_t largest = absent;
     uint64_t sum = 0;
     wait_for_last_launch();
-    for (uint32_t k = lane; k < of.length; k += 32)
+    const masked_row at(of, row);
+    for (uint32_t k = lane; k < at.reach; k += 32)
         largest = max(largest, at.code(of, k));
     largest = __reduce_max_sync(0xffffffffu, largest);
-    for (uint32_t k = lane; k < of.length; k += 32)
+    for (uint32_t k = lane; k < at.reach; k += 32)
         sum += exp_of(of, largest, at.code(of, k));
     sum = sum_of(sum);
     const pwl_row_factor factor = reciprocal(of, sum);
     const int64_t log = is_log && sum ? pwl_log_softmax_row(&of.softmax, sum) : 0;
-    for (uint32_t k = lane; k < of.length && row < of.rows; k += 32) {
+    for (uint32_t k = lane; k < of.own.length && row < of.own.rows; k += 32) {
         const int32_t code = at.code(of, k);
         const uint32_t d = static_cast<uint32_t>(largest - code);
         pwl_work_set(of.softmax.out, of.y, at.at + k,
@@ -266,8 +219,8 @@ __global__ void __launch_bounds__(threads) masked_long(const __grid_constant__ m
 template <unsigned rows, unsigned held>
 cudaError_t launch_short(const masked_rows &of, bool overlaps, cudaStream_t stream)
 {
-    return launch_overlapped(overlaps, masked_short<rows, held>, dim3((of.rows + rows * warps - 1) / (rows * warps)),
-                             threads, 0, stream, of);
+    return launch_overlapped(overlaps, masked_short<rows, held>,
+                             dim3((of.own.rows + rows * warps - 1) / (rows * warps)), threads, 0, stream, of);
 }
 
 } // namespace
@@ -289,6 +242,8 @@ int pwl_cuda_launch_elements(const pwl_work *work, int overlaps, struct CUstream
         return launch_elements<PWL_WORK_FILL>(*work, overlaps, stream);
     case PWL_WORK_GATHER:
         return launch_elements<PWL_WORK_GATHER>(*work, overlaps, stream);
+    case PWL_WORK_APPEND:
+        return launch_elements<PWL_WORK_APPEND>(*work, overlaps, stream);
     case PWL_WORK_MATRIX:
         return launch_elements<PWL_WORK_MATRIX>(*work, overlaps, stream);
     case PWL_WORK_CONVOLUTION:
@@ -313,19 +268,12 @@ int pwl_cuda_launch_elements(const pwl_work *work, int overlaps, struct CUstream
 int pwl_cuda_launch_masked_softmax(const pwl_work *work, int overlaps, struct CUstream_st *stream)
 {
     const pwl_work_softmax &softmax = work->of.softmax;
-    const masked_rows of = {softmax.uploaded->softmax,
-                            softmax.uploaded->core,
-                            work->x[0].at,
-                            work->y.at,
-                            softmax.mask,
-                            softmax.rows,
-                            softmax.length,
-                            softmax.each,
-                            softmax.second};
-    if (of.softmax.kind == PWL_SOFTMAX && of.length <= 256)
-        return of.length <= 32    ? launch_short<4, 1>(of, overlaps, stream)
-               : of.length <= 64  ? launch_short<2, 2>(of, overlaps, stream)
-               : of.length <= 128 ? launch_short<2, 4>(of, overlaps, stream)
-                                  : launch_short<1, 8>(of, overlaps, stream);
-    return launch_overlapped(overlaps, masked_long, dim3((of.rows + warps - 1) / warps), threads, 0, stream, of);
+    const masked_rows of = {
+        softmax.uploaded->softmax, softmax.uploaded->core, work->x[0].at, work->y.at, softmax, work->x[1]};
+    if (of.softmax.kind == PWL_SOFTMAX && softmax.length <= 256)
+        return softmax.length <= 32    ? launch_short<4, 1>(of, overlaps, stream)
+               : softmax.length <= 64  ? launch_short<2, 2>(of, overlaps, stream)
+               : softmax.length <= 128 ? launch_short<2, 4>(of, overlaps, stream)
+                                       : launch_short<1, 8>(of, overlaps, stream);
+    return launch_overlapped(overlaps, masked_long, dim3((softmax.rows + warps - 1) / warps), threads, 0, stream, of);
 }

@@ -22,6 +22,11 @@ int pwl_cuda_launch_masked_softmax(const pwl_work *work, int overlaps, struct CU
 int pwl_cuda_matrix_serves(const pwl_work *work);
 int pwl_cuda_launch_matrix(const pwl_work *work, int overlaps, struct CUstream_st *stream);
 
+/* Whether wide.cu was compiled so that it runs on this device, serves such a matrix, and its launch. */
+int pwl_cuda_wide_runs(int *runs);
+int pwl_cuda_wide_serves(const pwl_work *work);
+int pwl_cuda_launch_wide(const pwl_work *work, int overlaps, struct CUstream_st *stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,9 +16,7 @@
  */
 #include <cuda_runtime.h>
 
-#include "arch/async.cuh"
-#include "arch/overlap.cuh"
-#include "launch.h"
+#include "matrix.cuh"
 
 namespace
 {
@@ -27,9 +25,6 @@ using namespace pwl;
 
 constexpr uint32_t depth = 64;
 constexpr uint32_t longest = 32768; /* products: 2 * 128 * 255 * 32768 < 2^31 */
-
-template <int type> constexpr uint32_t bytes_of = type >= PWL_S16 ? 2 : 1;
-template <int type> constexpr bool is_signed = type == PWL_S8 || type == PWL_S16;
 
 /* d += a * b of 32 columns of bytes. */
 template <bool a_signed, bool b_signed>
@@ -128,31 +123,6 @@ struct shape {
     static constexpr uint32_t rows = 16 * of_rows * down, columns = 8 * of_columns * across;
 };
 
-template <int a, int b> constexpr int parts_of = static_cast<int>(bytes_of<a> + bytes_of<b>) - 1;
-
-/* Sums of bytes, the highest first, as a sum. */
-template <typename integer, int parts> __device__ integer whole(const int32_t (&part)[parts])
-{
-    integer sum = 0;
-#pragma unroll
-    for (int k = 0; k < parts; k++)
-        sum = sum * 256 + static_cast<integer>(part[k]);
-    return sum;
-}
-
-/* What lane `lane` of a warp has of its tile: of each piece of 16 rows and 8 columns, and of each upper or lower half
- * of it, two neighbouring sums. */
-struct lane_place {
-    uint32_t row, column;
-
-    template <typename tile> __device__ static lane_place of(const tile &)
-    {
-        const uint32_t warp = threadIdx.x / 32 % (tile::down * tile::across), lane = threadIdx.x % 32;
-        return {warp / tile::across * (16 * tile::of_rows) + lane / 4,
-                warp % tile::across * (8 * tile::of_columns) + lane % 4 * 2};
-    }
-};
-
 /* The sums of a warp. */
 template <int a, int b, typename tile> struct sums {
     static constexpr int parts = parts_of<a, b>;
@@ -192,91 +162,6 @@ template <int a, int b, typename tile> struct sums {
     }
 };
 
-struct matrix_task {
-    pwl_work_output y;
-    pwl_work_matrix of;
-    const char *a, *b;
-    uint32_t row_tiles, column_tiles;
-    bool a_copies, b_copies;
-};
-
-/* A block's tile of the output: its first row and column, and how many there are from there on. */
-struct block_place {
-    size_t first;
-    uint32_t rows, column, columns;
-    const pwl_work_channel *channels; /* of its columns, in shared memory */
-};
-
-/* What becomes of sums in two neighbouring columns; beyond the last, of any. */
-template <bool narrow> struct column_pair {
-    int64_t added[2], bias[2];
-    int32_t factor[2], shift[2], up[2];
-
-    /* Columns from `at` of the block's tile on. */
-    __device__ column_pair(const matrix_task &task, const block_place &of, uint32_t at)
-    {
-#pragma unroll
-        for (uint32_t k = 0; k < 2; k++) {
-            if constexpr (narrow) {
-                const uint32_t c = at + k;
-                const int4 read = *reinterpret_cast<const int4 *>(of.channels + c);
-                added[k] = static_cast<int64_t>(static_cast<uint64_t>(static_cast<uint32_t>(read.y)) << 32 |
-                                                static_cast<uint32_t>(read.x));
-                bias[k] = read.z;
-                factor[k] = read.w;
-                shift[k] = of.channels[c].shift;
-                up[k] = of.channels[c].up;
-            } else {
-                const uint32_t c = of.column + min(at + k, of.columns - 1), which = task.of.factors.count > 1 ? c : 0;
-                bias[k] = task.of.bias ? __ldg(task.of.bias + c) : 0;
-                factor[k] = __ldg(task.of.factors.factor + which);
-                shift[k] = __ldg(task.of.factors.shift + which);
-                added[k] = up[k] = 0;
-            }
-        }
-    }
-
-    template <int parts> __device__ int32_t code(const pwl_work_output &y, const int32_t (&part)[parts], int k) const
-    {
-        if constexpr (narrow) {
-            const uint32_t v = whole<uint32_t>(part) + static_cast<uint32_t>(bias[k]);
-            const int64_t scaled = static_cast<int64_t>(static_cast<int32_t>(v << up[k])) * factor[k] + added[k];
-            const int32_t code = static_cast<int32_t>(scaled >> 32) >> shift[k];
-            return max(min(code, static_cast<int32_t>(y.qmax)), static_cast<int32_t>(y.qmin));
-        } else {
-            const int64_t v = pwl_network_shr((whole<int64_t>(part) + bias[k]) * factor[k], shift[k]);
-            return static_cast<int32_t>(pwl_sat(v + y.zero_point, y.qmin, y.qmax)); /* of U32 as its bits */
-        }
-    }
-};
-
-/* Codes of a tile in shared memory, from which rows are stored: where two neighbours are. */
-template <typename tile> __device__ int2 *codes_at(char *shared, uint32_t row, uint32_t column)
-{
-    constexpr uint32_t stride = tile::columns + 8; /* so that the lanes of a store write to all banks */
-    return reinterpret_cast<int2 *>(reinterpret_cast<int32_t *>(shared) + row * stride + column);
-}
-
-template <bool narrow, int a, int b, typename tile>
-__device__ void make_codes(const matrix_task &task, const block_place &of, const sums<a, b, tile> &sum, char *shared)
-{
-    constexpr int parts = parts_of<a, b>;
-    const lane_place lane = lane_place::of(tile());
-#pragma unroll
-    for (uint32_t j = 0; j < tile::of_columns; j++) {
-        const column_pair<narrow> pair(task, of, lane.column + 8 * j);
-#pragma unroll
-        for (uint32_t piece = 0; piece < 2 * tile::of_rows; piece++) {
-            int32_t part[2][parts];
-#pragma unroll
-            for (int k = 0; k < 2 * parts; k++)
-                part[k % 2][k / 2] = sum.part[k / 2][piece / 2][j][2 * (piece % 2) + k % 2];
-            *codes_at<tile>(shared, lane.row + 8 * piece, lane.column + 8 * j) =
-                make_int2(pair.code(task.y, part[0], 0), pair.code(task.y, part[1], 1));
-        }
-    }
-}
-
 /* The same of the sums of all layers, which lie in shared memory: each layer makes some of them. */
 template <bool narrow, int a, int b, typename tile>
 __device__ void make_layers_codes(const matrix_task &task, const block_place &of, const int32_t *sums, char *shared)
@@ -311,44 +196,6 @@ template <int a, int b, typename tile> __device__ void keep_sums(const sums<a, b
             sum.part[k / 4 % parts][k / (4 * parts) / tile::of_columns][k / (4 * parts) % tile::of_columns][k % 4];
 }
 
-/* Rows of codes, eight at a time, by way of values where there are such. */
-template <typename tile> __device__ void store(const matrix_task &task, const block_place &of, char *shared)
-{
-    const pwl_work_output &y = task.y;
-    const bool whole = task.of.columns % 8 == 0 && y.type <= PWL_U16 && reinterpret_cast<uintptr_t>(y.at) % 16 == 0;
-#pragma unroll 1
-    for (uint32_t k = threadIdx.x; k < tile::rows * (tile::columns / 8); k += tile::threads) {
-        const uint32_t row = k / (tile::columns / 8), column = k % (tile::columns / 8) * 8;
-        if (row >= of.rows || column >= of.columns)
-            continue;
-        const int4 *const read = reinterpret_cast<const int4 *>(codes_at<tile>(shared, row, column));
-        const int4 first = read[0], last = read[1];
-        const size_t at = (of.first + row) * task.of.columns + of.column + column;
-        int32_t code[8] = {first.x, first.y, first.z, first.w, last.x, last.y, last.z, last.w};
-        if (y.values) {
-#pragma unroll
-            for (uint32_t i = 0; i < 8; i++) /* codes beyond the last are codes as well */
-                code[i] = static_cast<int32_t>(
-                    pwl_work_code(y.type, y.values, static_cast<uint32_t>(code[i]) - static_cast<uint32_t>(y.qmin)));
-        }
-        if (whole) {
-            const uint4 pairs =
-                make_uint4(__byte_perm(code[0], code[1], 0x5410), __byte_perm(code[2], code[3], 0x5410),
-                           __byte_perm(code[4], code[5], 0x5410), __byte_perm(code[6], code[7], 0x5410));
-            if (y.type <= PWL_U8)
-                *reinterpret_cast<uint2 *>(static_cast<char *>(y.at) + at) =
-                    make_uint2(__byte_perm(pairs.x, pairs.y, 0x6420), __byte_perm(pairs.z, pairs.w, 0x6420));
-            else
-                *reinterpret_cast<uint4 *>(static_cast<char *>(y.at) + 2 * at) = pairs;
-            continue;
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < 8; i++)
-            if (column + i < of.columns)
-                pwl_work_set(y.type, y.at, at + i, code[i]);
-    }
-}
-
 template <int a, int b, typename tile> struct memory {
     static constexpr uint32_t a_bytes = tile::rows * depth * bytes_of<a>, b_bytes = tile::columns * depth * bytes_of<b>;
     static constexpr uint32_t piece = a_bytes + b_bytes, stage = piece * tile::layers;
@@ -361,17 +208,6 @@ template <int a, int b, typename tile> struct memory {
     static constexpr uint32_t bytes = channels + tile::columns * static_cast<uint32_t>(sizeof(pwl_work_channel));
     static_assert(stages >= 2 && channels <= most, "two stages fit");
 };
-
-/* Starts to bring what the block's columns need. */
-template <uint32_t columns, uint32_t threads>
-__device__ void bring_channels(const matrix_task &task, const block_place &of)
-{
-    for (uint32_t k = threadIdx.x; k < 2 * columns; k += threads) {
-        const uint32_t c = task.of.bias ? of.column + k / 2 : 0;
-        copy_async_if(k / 2 < of.columns, shared_address(reinterpret_cast<const int4 *>(of.channels) + k),
-                      reinterpret_cast<const int4 *>(task.of.channels + (k / 2 < of.columns ? c : 0)) + k % 2);
-    }
-}
 
 /* Brings stages of both operands to shared memory. */
 template <int a, int b, typename tile> struct stages {
@@ -451,19 +287,36 @@ __device__ void finish(const matrix_task &task, const block_place &at, const sum
         else
             make_layers_codes<false, a, b, tile>(task, at, kept, codes);
     } else if (task.of.channels) {
-        make_codes<true>(task, at, sum, codes);
+        make_codes<true, a, b, tile>(task, at, sum.part, codes);
     } else {
-        make_codes<false>(task, at, sum, codes);
+        make_codes<false, a, b, tile>(task, at, sum.part, codes);
     }
     __syncthreads();
-    store<tile>(task, at, codes);
+    constexpr uint32_t batch = tile::rows * tile::columns / 8 > tile::threads ? 2 : 1;
+    if (task.y.values)
+        store<tile, batch>(task, at, codes, by_values{task.y});
+    else
+        store<tile, batch>(task, at, codes, as_they_are());
+}
+
+/* Blocks for which ptxas is to leave registers: where it would rather spill than have fewer, one. */
+template <int b, typename tile> constexpr unsigned fewest_blocks()
+{
+#if __CUDA_ARCH__ == 1200
+    return b == PWL_S16 || tile::layers > 1;
+#else
+    return b == PWL_S16;
+#endif
 }
 
 template <int a, int b, typename tile>
-__global__ void __launch_bounds__(tile::threads) multiply(const __grid_constant__ matrix_task task)
+__global__ void __launch_bounds__(tile::threads, fewest_blocks<b, tile>())
+    multiply(const __grid_constant__ matrix_tasks<b> tasks)
 {
     extern __shared__ __align__(128) char shared[];
-    const uint32_t column_tile = blockIdx.x % task.column_tiles, above = blockIdx.x / task.column_tiles;
+    uint32_t block;
+    const matrix_task &task = task_of(tasks, &block);
+    const uint32_t column_tile = block % task.column_tiles, above = block / task.column_tiles;
     const uint32_t matrix = above / task.row_tiles, row = above % task.row_tiles * tile::rows;
     const uint32_t column = column_tile * tile::columns, length = task.of.length;
     const block_place at = {static_cast<size_t>(matrix) * task.of.rows + row, task.of.rows - row, column,
@@ -493,40 +346,26 @@ typedef shape<2, 2, 1, 2> small;
 template <int b> using few = shape<1, 1, 2, 2, bytes_of<b> == 2 ? 4 : 8>;
 
 template <int a, int b, typename tile>
-cudaError_t launch_tiles(matrix_task task, uint32_t matrices, bool overlaps, cudaStream_t stream)
+cudaError_t launch_tiles(const pwl_work &work, bool overlaps, cudaStream_t stream)
 {
-    task.row_tiles = (task.of.rows + tile::rows - 1) / tile::rows;
-    task.column_tiles = (task.of.columns + tile::columns - 1) / tile::columns;
-    return launch_overlapped(overlaps, multiply<a, b, tile>, dim3(matrices * task.row_tiles * task.column_tiles),
-                             tile::threads, memory<a, b, tile>::bytes, stream, task);
-}
-
-template <typename tile> uint64_t tiles_of(const pwl_work_matrix &of, uint32_t matrices)
-{
-    return static_cast<uint64_t>(matrices) * ((of.rows + tile::rows - 1) / tile::rows) *
-           ((of.columns + tile::columns - 1) / tile::columns);
+    matrix_tasks<b> tasks;
+    const uint32_t tiles = make_tasks<tile>(&work, &tasks);
+    return launch_overlapped(overlaps, multiply<a, b, tile>, dim3(tiles), tile::threads, memory<a, b, tile>::bytes,
+                             stream, tasks);
 }
 
 template <int a, int b> cudaError_t launch(const pwl_work &work, bool overlaps, cudaStream_t stream)
 {
     const pwl_work_matrix &of = work.of.matrix;
-    const uint32_t matrices = work.count / (of.rows * of.columns);
-    matrix_task task = {
-        work.y, of, static_cast<const char *>(work.x[0].at), static_cast<const char *>(work.x[1].at), 0, 0, 0, 0};
-    /* Rows of whole chunks. */
-    task.a_copies = reinterpret_cast<uintptr_t>(task.a) % 16 == 0 && of.length * bytes_of<a> % 16 == 0;
-    task.b_copies = reinterpret_cast<uintptr_t>(task.b) % 16 == 0 && of.b_step == 1 &&
-                    of.b_stride * bytes_of<b> % 16 == 0 && of.b_length * bytes_of<b> % 16 == 0 &&
-                    of.b_matrix * bytes_of<b> % 16 == 0;
-    if (of.rows > 64 && tiles_of<large>(of, matrices) >= 264)
-        return launch_tiles<a, b, large>(task, matrices, overlaps, stream);
-    if (of.rows > 32 && tiles_of<middle>(of, matrices) >= 132)
-        return launch_tiles<a, b, middle>(task, matrices, overlaps, stream);
-    if (of.rows > 32 && tiles_of<slim>(of, matrices) >= 64)
-        return launch_tiles<a, b, slim>(task, matrices, overlaps, stream);
-    if (of.length <= 2 * depth || tiles_of<small>(of, matrices) >= 256)
-        return launch_tiles<a, b, small>(task, matrices, overlaps, stream);
-    return launch_tiles<a, b, few<b>>(task, matrices, overlaps, stream);
+    if (of.rows > 64 && tiles_of<large>(&work) >= 264)
+        return launch_tiles<a, b, large>(work, overlaps, stream);
+    if (of.rows > 32 && tiles_of<middle>(&work) >= 132)
+        return launch_tiles<a, b, middle>(work, overlaps, stream);
+    if (of.rows > 32 && tiles_of<slim>(&work) >= 64)
+        return launch_tiles<a, b, slim>(work, overlaps, stream);
+    if (of.length <= 2 * depth || tiles_of<small>(&work) >= 256)
+        return launch_tiles<a, b, small>(work, overlaps, stream);
+    return launch_tiles<a, b, few<b>>(work, overlaps, stream);
 }
 
 template <int a> cudaError_t launch_b(const pwl_work &work, bool overlaps, cudaStream_t stream)

@@ -5,6 +5,7 @@
 
 #include "map/plan.h"
 #include "rows/prepare.h"
+#include "wide.h"
 
 enum { ALIGN = 256, WEIGHT_ALIGN = 64 };
 
@@ -12,6 +13,7 @@ enum { ALIGN = 256, WEIGHT_ALIGN = 64 };
 typedef struct piece {
     char *image, *memory;
     size_t at;
+    int packs;
 } piece;
 
 /* Room for so many bytes; *there is where they will be. Without an image only the room is counted. */
@@ -131,6 +133,22 @@ static void take_matmul(const pwl_network *network, const pwl_network_node *node
     }
 }
 
+/* Of rows of whole chunks of 16 bytes. */
+static void pack_weights(const pwl_network_product *product, const pwl_network_edge *x, piece *of, pwl_cuda_node *made)
+{
+    const size_t room = pwl_wide_bytes(product->channels, product->length);
+    const uint32_t bytes = 1u << (x->type >> 1);
+    if (!of->packs || x->type > PWL_U16 || product->length * bytes % 16)
+        return;
+    char *const to = take(of, room, &made->packed);
+    if (!to)
+        return;
+    memset(to, 0, room);
+    for (uint32_t c = 0; c < product->channels; c++)
+        for (uint32_t k = 0; k < product->length; k++)
+            to[pwl_wide_at(product->length, c, k, bytes)] = (char)product->weights[(size_t)c * product->length + k];
+}
+
 static void take_product(const pwl_network_product *product, piece *of, pwl_cuda_node *made)
 {
     copy_weights(of, product->weights, product->channels, product->length, made);
@@ -199,39 +217,6 @@ static void take_operator(const pwl_network_operator *own, piece *of, pwl_cuda_n
     }
 }
 
-static int reads(const pwl_network_node *node, uint16_t edge)
-{
-    for (int k = 0; k < node->reads; k++)
-        if (node->inputs[k] == edge)
-            return 1;
-    return 0;
-}
-
-/* Whether node k + 1 is a table of what node k, a sum of products, gives, and all that reads it; and whether its output
- * may be written while what node k reads still is. */
-static int has_table(const pwl_network *network, size_t k)
-{
-    const pwl_network_node *const node = &network->nodes[k], *const next = node + 1;
-    const pwl_network_edge *const edge = &network->edges[node->output];
-    if (k + 1 == network->node_count || next->kind != PWL_NETWORK_OPERATOR || !reads(next, node->output) ||
-        edge->type > PWL_U16)
-        return 0;
-    const uint8_t type = ((const pwl_network_operator *)next->of)->type;
-    if (type != PWL_NETWORK_TABLE && type != PWL_NETWORK_REDUCED)
-        return 0;
-    for (size_t other = k + 2; other < network->node_count; other++)
-        if (reads(&network->nodes[other], node->output))
-            return 0;
-    for (int output = 0; output < network->outputs; output++)
-        if (network->output[output] == node->output)
-            return 0;
-    const uint16_t place = network->edges[next->output].place;
-    for (int input = 0; input < node->reads; input++)
-        if (place != PWL_NETWORK_ELSEWHERE && network->edges[node->inputs[input]].place == place)
-            return 0;
-    return 1;
-}
-
 static void take_values(const pwl_network *network, size_t k, piece *of, pwl_cuda_node *made)
 {
     const pwl_network_edge *const edge = &network->edges[network->nodes[k].output];
@@ -261,6 +246,7 @@ static void take_node(const pwl_network *network, size_t k, piece *of, pwl_cuda_
     }
     case PWL_NETWORK_PRODUCT:
         take_product(node->of, of, made);
+        pack_weights(node->of, &network->edges[node->inputs[0]], of, made);
         take_product_channels(node->of, &network->edges[node->inputs[0]], edge, of, made);
         break;
     case PWL_NETWORK_CONVOLUTION:
@@ -277,9 +263,8 @@ static void take_node(const pwl_network *network, size_t k, piece *of, pwl_cuda_
         break;
     default:; /* no array */
     }
-    if ((node->kind == PWL_NETWORK_PRODUCT || node->kind == PWL_NETWORK_CONVOLUTION ||
-         node->kind == PWL_NETWORK_MATMUL) &&
-        has_table(network, k))
+    made->tail = pwl_cuda_tail_of(network, k);
+    if (made->tail.has_table)
         take_values(network, k, of, made);
 }
 
@@ -297,13 +282,11 @@ uint32_t pwl_cuda_network_nodes(const pwl_network *network)
     return count;
 }
 
-/* No cache, and no softmax over places that codes number. */
 static int is_served(const pwl_network_node *node)
 {
-    const pwl_network_operator *const own = node->of;
     if (node->kind == PWL_NETWORK_OPERATOR)
-        return node->reads <= 2 && own->type <= PWL_NETWORK_ADD && own->is_causal <= 1;
-    return node->kind <= PWL_NETWORK_LOOP;
+        return ((const pwl_network_operator *)node->of)->type <= PWL_NETWORK_ADD;
+    return node->kind <= PWL_NETWORK_APPEND;
 }
 
 int32_t pwl_cuda_network_unserved(const pwl_network *network)
@@ -317,9 +300,9 @@ int32_t pwl_cuda_network_unserved(const pwl_network *network)
     return -1;
 }
 
-size_t pwl_cuda_network_prepare(const pwl_network *network, void *image, void *memory, pwl_cuda_node *nodes)
+size_t pwl_cuda_network_prepare(const pwl_network *network, int packs, void *image, void *memory, pwl_cuda_node *nodes)
 {
-    piece of = {image, memory, 0};
+    piece of = {image, memory, 0, packs};
     uint32_t next = network->node_count;
     for (size_t k = 0; k < network->node_count; k++) {
         const pwl_network *const body = body_of(&network->nodes[k]);

@@ -18,6 +18,7 @@ typedef enum pwl_work_kind {
     PWL_WORK_MOVE,
     PWL_WORK_FILL,
     PWL_WORK_GATHER,
+    PWL_WORK_APPEND,
     PWL_WORK_MATRIX,
     PWL_WORK_CONVOLUTION,
     PWL_WORK_MAX_POOL,
@@ -60,6 +61,51 @@ typedef struct pwl_work_channel {
     int32_t bias, factor, shift, up, unused[2];
 } pwl_work_channel;
 
+/* Where what belongs to a row and a column goes: rows are counted along up to three axes, columns along up to two. */
+typedef struct pwl_work_order {
+    uint32_t rows[2];   /* of the last axis, and of that before it */
+    uint32_t columns;   /* of the last axis; 0: all in their order */
+    uint32_t stride[4]; /* elements from one place to the next of each axis of rows, and of the first of columns */
+} pwl_work_order;
+
+/* A pwl_add in 32 bits: code = clip(((factor_a a + factor_b b + added) << up) >> 32 + shift). */
+typedef struct pwl_work_sum {
+    int64_t added; /* what rounds, the constant and the zero point */
+    int32_t factor_a, factor_b, shift, up, qmin, qmax;
+} pwl_work_sum;
+
+/* Whether 62 bits hold all of it, and *made. */
+PWL_FN int pwl_work_make_sum(const pwl_add *add, pwl_work_sum *made)
+{
+    const int n = add->shift;
+    const int64_t products = ((int64_t)add->factor_a + add->factor_b) * 65535;
+    made->up = n < 32 ? 32 - n : 0;
+    made->shift = n - 32 + made->up;
+    if (pwl_bit_length(pwl_abs64(add->zp_y)) + n > 59 || pwl_bit_length(pwl_abs64(add->constant)) > 59)
+        return 0;
+    made->added = add->constant + ((int64_t)1 << (n - 1)) + add->zp_y * ((int64_t)1 << n);
+    made->factor_a = add->factor_a;
+    made->factor_b = add->factor_b;
+    made->qmin = add->qmin_y;
+    made->qmax = add->qmax_y;
+    return pwl_bit_length(pwl_abs64(made->added)) + made->up <= 60 &&
+           pwl_bit_length((uint64_t)products) + made->up <= 60;
+}
+
+PWL_FN int32_t pwl_work_sum_of(const pwl_work_sum *of, int32_t a, int32_t b)
+{
+    const int64_t v = (int64_t)of->factor_a * a + (int64_t)of->factor_b * b + of->added;
+    const int32_t code = (int32_t)((int64_t)((uint64_t)v << of->up) >> 32) >> of->shift;
+    return code < of->qmin ? of->qmin : code > of->qmax ? of->qmax : code;
+}
+
+/* The lines of a table by which values can be computed instead of read: the image of a plan of map/plan.h. */
+typedef struct pwl_work_lines {
+    const void *image; /* null: there is none */
+    uint32_t bytes, cells_at, cell_shift, fraction, even, head_copies, cell_copies;
+    int32_t first, qmin, qmax; /* the code whose u is 0; of values */
+} pwl_work_lines;
+
 /* y[m][i][j] of sums over k of (a[m][i][k] - its zero point) (b[m][j][k] - its), plus bias[j] where there is one; input
  * 0 is a, input 1 b. Where b are weights, there is one matrix. */
 typedef struct pwl_work_matrix {
@@ -70,6 +116,11 @@ typedef struct pwl_work_matrix {
     const pwl_work_channel *channels; /* of each j where there is a bias, else one, which say the same as the three
                                        * above; null where 32 bits do not do */
     uint32_t b_length;                /* elements of a j that may be read where b_step is 1; zeros from length on */
+    const void *packed;               /* null, or the same weights as wide.h packs them */
+    pwl_work_order order;
+    pwl_work_sum sum;     /* of each code and that of `other` which is in its place */
+    pwl_work_input other; /* null: codes are stored as they are */
+    pwl_work_lines lines;
 } pwl_work_matrix;
 
 typedef struct pwl_work_window {
@@ -111,7 +162,15 @@ typedef struct pwl_work_gather {
     uint32_t log2_bytes;
 } pwl_work_gather;
 
-/* Row r reads row r / each of the mask, and, where `second` is not 0, sees places 0 to r % second. */
+/* Of an axis with `places` places of x, each of `inner` elements: place p of x goes to the place of y, which has `all`
+ * of them, that element p of input 1 numbers. Elements are moved 2^log2_bytes bytes at a time. */
+typedef struct pwl_work_append {
+    uint32_t places, all, inner;
+    uint32_t log2_bytes;
+} pwl_work_append;
+
+/* Row r reads row r / each of the mask. Where `second` is not 0 it sees places 0 to r % second, or, where there is an
+ * input 1, to the number there. */
 typedef struct pwl_work_softmax {
     const pwl_cuda_softmax *uploaded; /* on the host, as are all operators */
     uint32_t rows, length;
@@ -121,7 +180,8 @@ typedef struct pwl_work_softmax {
 
 typedef struct pwl_work {
     pwl_work_kind kind;
-    uint32_t count; /* elements, of move units, of softmax rows */
+    const struct pwl_work *beside; /* of a matrix: null, or another of the same input 0, to be done with it */
+    uint32_t count;                /* elements, of move units, of softmax rows */
     pwl_work_input x[4];
     pwl_work_output y;
     union {
@@ -131,6 +191,7 @@ typedef struct pwl_work {
         pwl_work_multiply multiply;
         pwl_work_mean mean;
         pwl_work_gather gather;
+        pwl_work_append append;
         pwl_requantise requantise;
         pwl_work_add add;
         pwl_reduced reduced;
@@ -244,6 +305,55 @@ PWL_FN void pwl_work_gather_element(const pwl_work *work, uint32_t k)
                        k);
 }
 
+/* Of places that have one number the last is kept, as if they came one after another. A number that the cache does not
+ * have, which the network's check rules out of its codes, writes nothing. */
+PWL_FN void pwl_work_append_element(const pwl_work *work, uint32_t k)
+{
+    const pwl_work_append *const of = &work->of.append;
+    const uint32_t row = k / of->inner, outer = row / of->places, first = row - outer * of->places;
+    const int64_t number = pwl_work_code(work->x[1].type, work->x[1].at, first);
+    uint32_t p;
+    if (number < 0 || number >= of->all)
+        return;
+    for (p = first + 1; p < of->places; p++)
+        if (pwl_work_code(work->x[1].type, work->x[1].at, p) == number)
+            return;
+    pwl_work_move_unit(of->log2_bytes, work->x[0].at, k, work->y.at,
+                       ((size_t)outer * of->all + (size_t)number) * of->inner + (k - row * of->inner));
+}
+
+/* How many places row r of a softmax sees, were there no mask. */
+PWL_FN uint32_t pwl_work_softmax_reach(const pwl_work_softmax *of, const pwl_work_input *numbers, uint32_t r)
+{
+    if (!of->second)
+        return of->length;
+    r %= of->second;
+    return 1 + (uint32_t)pwl_sat(numbers->at ? pwl_work_code(numbers->type, numbers->at, r) : r, 0,
+                                 (int64_t)of->length - 1);
+}
+
+PWL_FN size_t pwl_work_ordered(const pwl_work_matrix *of, uint32_t row, uint32_t column)
+{
+    const pwl_work_order *const order = &of->order;
+    uint32_t middle, outer, right;
+    if (!order->columns)
+        return (size_t)row * of->columns + column;
+    middle = row / order->rows[0];
+    outer = middle / order->rows[1];
+    right = column / order->columns;
+    return outer * order->stride[0] + (middle - outer * order->rows[1]) * order->stride[1] +
+           (row - middle * order->rows[0]) * order->stride[2] + right * order->stride[3] +
+           (column - right * order->columns);
+}
+
+/* What is stored of a code, which with columns in their order is element k. */
+PWL_FN int64_t pwl_work_added(const pwl_work_matrix *of, int64_t code, size_t k)
+{
+    if (!of->other.at)
+        return code;
+    return pwl_work_sum_of(&of->sum, (int32_t)code, (int32_t)pwl_work_code(of->other.type, of->other.at, k));
+}
+
 PWL_FN void pwl_work_matrix_element(const pwl_work *work, uint32_t k)
 {
     const pwl_work_matrix *const of = &work->of.matrix;
@@ -254,7 +364,8 @@ PWL_FN void pwl_work_matrix_element(const pwl_work *work, uint32_t k)
     uint32_t l;
     for (l = 0; l < of->length; l++)
         sum += pwl_work_offset(&work->x[0], a + l) * pwl_work_offset(&work->x[1], b + (size_t)l * of->b_step);
-    pwl_work_store(&work->y, k, pwl_work_scaled(&of->factors, sum, j));
+    pwl_work_set(work->y.type, work->y.at, pwl_work_ordered(of, row, j),
+                 pwl_work_added(of, pwl_work_stored(&work->y, pwl_work_scaled(&of->factors, sum, j)), k));
 }
 
 /* Element k of the output as its batch and channel, and where its window begins, which may be before the first place.
@@ -395,6 +506,9 @@ PWL_FN void pwl_work_element(const pwl_work *work, pwl_work_kind kind, uint32_t 
         break;
     case PWL_WORK_GATHER:
         pwl_work_gather_element(work, k);
+        break;
+    case PWL_WORK_APPEND:
+        pwl_work_append_element(work, k);
         break;
     case PWL_WORK_MATRIX:
         pwl_work_matrix_element(work, k);

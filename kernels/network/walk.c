@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "map/plan.h"
+
 enum { ALIGN = 256 };
 
 typedef struct walk {
@@ -150,8 +152,8 @@ static pwl_work begin(const step *at, pwl_work_kind kind)
     work.y.zero_point = at->out->zero_point;
     work.y.qmin = at->out->qmin;
     work.y.qmax = at->out->qmax;
-    if (at->device->values) {
-        const uint16_t edge = (at->node + 1)->output;
+    if (at->device->tail.nodes) {
+        const uint16_t edge = (at->node + at->device->tail.nodes)->output;
         work.y.values = at->device->values;
         work.y.type = at->of->network->edges[edge].type;
         work.y.at = written_at(at->of, edge);
@@ -185,6 +187,15 @@ static void add_axis(moved *of, size_t size, size_t x_stride, size_t y_stride)
     of->y_stride[of->axes++] = y_stride;
 }
 
+/* Of a power of two. */
+static uint32_t log2_of(size_t bytes)
+{
+    uint32_t log2 = 0;
+    while (bytes > (size_t)1 << log2)
+        log2++;
+    return log2;
+}
+
 /* Whether elements of `bytes` can be moved so many at a time. */
 static int moves_together(const moved *of, size_t together, size_t bytes, const void *x, const void *y)
 {
@@ -216,8 +227,7 @@ static int move(const walk *of, const moved *axes, const void *x, void *y, size_
         work.of.move.y_stride[k] = (uint32_t)(axes->y_stride[k] / by);
         all *= work.of.move.size[k];
     }
-    for (bytes *= together; bytes > (size_t)1 << work.of.move.log2_bytes;)
-        work.of.move.log2_bytes++;
+    work.of.move.log2_bytes = log2_of(together * bytes);
     work.count = (uint32_t)all;
     return of->launch(of->context, &work);
 }
@@ -291,6 +301,27 @@ static int run_reshape(const step *at)
                                      : move_flat(at->of, all_of(&at->y), work.x[0].at, work.y.at, bytes_of(at->out));
 }
 
+/* A cache that is the output's own array is there already. */
+static int run_append(const step *at)
+{
+    const size_t axis = ((const pwl_network_append *)at->node->of)->axis;
+    const pwl_network_shape *const x = &at->x[0];
+    const size_t inner = pwl_network_places(x, axis + 1, x->axes), bytes = bytes_of(at->out);
+    pwl_work work = begin(at, PWL_WORK_APPEND);
+    size_t together = 1;
+    int error = work.y.at == work.x[1].at ? 0 : move_flat(at->of, all_of(&at->y), work.x[1].at, work.y.at, bytes);
+    while (together * bytes < 16 && inner % (2 * together) == 0 &&
+           ((uintptr_t)work.x[0].at | (uintptr_t)work.y.at) % (2 * together * bytes) == 0)
+        together *= 2;
+    work.x[1] = work.x[2];
+    work.of.append.places = (uint32_t)x->at[axis];
+    work.of.append.all = (uint32_t)at->y.at[axis];
+    work.of.append.inner = (uint32_t)(inner / together);
+    work.of.append.log2_bytes = log2_of(together * bytes);
+    work.count = (uint32_t)(all_of(x) / together);
+    return error == 0 ? launch(at, &work) : error;
+}
+
 static int run_gather(const step *at)
 {
     const pwl_network_gather *const gather = at->node->of;
@@ -302,13 +333,87 @@ static int run_gather(const step *at)
         together *= 2;
     work.of.gather.rows = gather->rows;
     work.of.gather.columns = (uint32_t)(gather->columns / together);
-    while ((size_t)1 << work.of.gather.log2_bytes < together * bytes_of(at->out))
-        work.of.gather.log2_bytes++;
+    work.of.gather.log2_bytes = log2_of(together * bytes_of(at->out));
     work.count /= (uint32_t)together;
     return launch(at, &work);
 }
 
-static int run_product(const step *at)
+/* Where a transpose behind the sums brings them: the axes of its input are those of rows, then those of columns. */
+static pwl_work_order order_of(const step *at, uint32_t columns)
+{
+    const pwl_network_node *const node = at->node + at->device->tail.transposes;
+    const uint8_t *const order = ((const pwl_network_transpose *)node->of)->order;
+    pwl_network_shape x, y;
+    pwl_work_order made = {{1, 1}, columns, {0, 0, 0, 0}};
+    size_t stride[PWL_NETWORK_AXES] = {0}, axis, inner = 1;
+    pwl_network_shape_at(&at->of->network->edges[node->inputs[0]], at->of->call->sizes, &x);
+    pwl_network_shape_at(&at->of->network->edges[node->output], at->of->call->sizes, &y);
+    for (axis = 0; axis < y.axes; axis++)
+        stride[order[axis]] = pwl_network_places(&y, axis + 1, y.axes);
+    for (axis = x.axes; inner < columns; axis--)
+        inner *= x.at[axis - 1];
+    if (x.at[x.axes - 1] < columns) {
+        made.columns = (uint32_t)x.at[x.axes - 1];
+        made.stride[3] = (uint32_t)stride[axis];
+    }
+    for (int k = 2; axis-- > 0; k--) {
+        if (k)
+            made.rows[2 - k] = (uint32_t)x.at[axis];
+        made.stride[k] = (uint32_t)stride[axis];
+    }
+    return made;
+}
+
+/* The lines of the table behind it, where a plan's image has them and they are all that its codes need. */
+static pwl_work_lines lines_of(const step *at)
+{
+    const pwl_network_operator *const own = (at->node + 1)->of;
+    pwl_work_lines made;
+    memset(&made, 0, sizeof made);
+    if (own->type != PWL_NETWORK_TABLE)
+        return made;
+    const pwl_cuda_table *const table = &(at->device + 1)->of.table;
+    const pwl_cuda_plan plan = pwl_cuda_plan_of(table);
+    if (plan.wide || !plan.image_bytes || at->out->qmin < plan.qmin_x || at->out->qmax > plan.qmax_x)
+        return made;
+    made.image = (const char *)table->memory + plan.image_offset;
+    made.bytes = plan.image_bytes;
+    made.cells_at = plan.image_cells;
+    made.cell_shift = plan.cell_shift;
+    made.fraction = plan.fraction;
+    made.even = plan.even;
+    made.head_copies = plan.head_copies;
+    made.cell_copies = plan.cell_copies;
+    made.first = (int32_t)plan.qmin_x;
+    made.qmin = (int32_t)plan.qmin_y;
+    made.qmax = (int32_t)plan.qmax_y;
+    return made;
+}
+
+/* Of a matrix with `columns`, what its tail says. */
+static void set_tail(const step *at, pwl_work_matrix *of)
+{
+    const pwl_network_node *const next = at->node + 1;
+    if (at->device->tail.transposes)
+        of->order = order_of(at, of->columns);
+    if (at->device->tail.has_table)
+        of->lines = lines_of(at);
+    if (!at->device->tail.adds)
+        return;
+    const int is_first = next->inputs[1] == at->node->output;
+    const uint16_t edge = next->inputs[!is_first];
+    pwl_add add = *(const pwl_add *)((const pwl_network_operator *)next->of)->of;
+    if (is_first) { /* the other one */
+        const int32_t factor = add.factor_a;
+        add.factor_a = add.factor_b;
+        add.factor_b = factor;
+    }
+    (void)pwl_work_make_sum(&add, &of->sum); /* it does, else it were no tail */
+    of->other.at = read_at(at->of, edge);
+    of->other.type = at->of->network->edges[edge].type;
+}
+
+static pwl_work product_of(const step *at)
 {
     const pwl_network_product *const product = at->node->of;
     pwl_work work = begin(at, PWL_WORK_MATRIX);
@@ -324,7 +429,23 @@ static int run_product(const step *at)
     of->factors = at->device->factors;
     of->bias = at->device->bias;
     of->channels = at->device->channels;
-    return launch(at, &work);
+    of->packed = at->device->packed;
+    set_tail(at, of);
+    return work;
+}
+
+static int run_product(const step *at)
+{
+    pwl_work work[PWL_CUDA_BESIDE];
+    size_t k = (size_t)(at->node - at->of->network->nodes);
+    work[0] = product_of(at);
+    for (int beside = 1; beside <= at->device->tail.beside; beside++) {
+        k += (size_t)1 + at->of->nodes[k].tail.nodes;
+        const step next = step_at(at->of, k);
+        work[beside] = product_of(&next);
+        work[beside - 1].beside = &work[beside];
+    }
+    return launch(at, work);
 }
 
 static int run_matmul(const step *at)
@@ -340,6 +461,7 @@ static int run_matmul(const step *at)
     of->b_step = is_transposed ? 1 : of->columns;
     of->factors = at->device->factors;
     of->channels = at->device->channels;
+    set_tail(at, of);
     return launch(at, &work);
 }
 
@@ -432,14 +554,19 @@ static int run_mean(const step *at)
 static int run_softmax(const step *at, int is_causal)
 {
     const size_t before = at->y.axes - 1;
+    const int numbers = at->node->reads - 1, is_numbered = is_causal == 2;
     pwl_work work = begin(at, PWL_WORK_SOFTMAX);
     pwl_work_softmax *const of = &work.of.softmax;
     of->uploaded = &at->device->of.softmax;
     of->length = (uint32_t)at->y.at[before];
     of->rows = (uint32_t)pwl_network_places(&at->y, 0, before);
-    of->mask = at->node->reads > 1 ? work.x[1].at : NULL;
+    of->mask = numbers > is_numbered ? work.x[1].at : NULL;
     of->each = (uint32_t)pwl_network_places(&at->y, before ? 1 : 0, before);
     of->second = is_causal ? (uint32_t)(before ? at->y.at[before - 1] : 1) : 0;
+    if (is_numbered)
+        work.x[1] = work.x[numbers];
+    else
+        work.x[1].at = NULL;
     work.operator_of = ((const pwl_network_operator *)at->node->of)->of;
     return launch(at, &work);
 }
@@ -589,6 +716,8 @@ static int run_node(const step *at)
         return run_convolution(at);
     case PWL_NETWORK_MAX_POOL:
         return run_max_pool(at);
+    case PWL_NETWORK_APPEND:
+        return run_append(at);
     default:
         return run_loop(at);
     }
@@ -616,7 +745,9 @@ static int run_nodes(walk *of)
     for (size_t k = 0; k < of->network->node_count && error == 0; k++) {
         const step at = step_at(of, k);
         error = run_node(&at);
-        k += at.device->values != NULL;
+        for (int beside = at.device->tail.beside; beside > 0; beside--)
+            k += (size_t)1 + of->nodes[k].tail.nodes;
+        k += of->nodes[k].tail.nodes;
     }
     return error == 0 ? copy_outputs(of) : error;
 }

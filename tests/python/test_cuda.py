@@ -6,12 +6,15 @@ package is. tests/python/test_cuda_device.py has the real one.
 usage: test_cuda.py FAKE_CUDA PWLC SOURCE
 """
 import ctypes
+import dataclasses
 import gc
 import os
 import pathlib
 import subprocess
 import sys
+import types
 
+import networks
 from harness import end, equal, np, refused, test
 
 import pwl
@@ -34,6 +37,29 @@ class Interface:
     def __init__(self, array, **other):
         self.array = array
         self.__cuda_array_interface__ = {**array.__array_interface__, "version": 3, **other}
+
+
+class Beside(Interface):
+    """An array of a library that makes such arrays: a stand-in for cupy."""
+
+    __module__ = "cupy"
+
+    def __init__(self, array):
+        super().__init__(array)
+        self.shape, self.ndim = array.shape, array.ndim
+
+    def __getitem__(self, at):
+        return self.array[at]
+
+    def __setitem__(self, at, of):
+        self.array[at] = of.array
+
+
+cupy = types.ModuleType("cupy")
+cupy.asarray = lambda codes: Beside(codes.copy())
+cupy.empty = lambda shape, dtype: Beside(np.full(shape, 77, dtype))
+cupy.cuda = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=0))
+sys.modules["cupy"] = cupy
 
 
 class DLPack:
@@ -192,6 +218,38 @@ def _():
     refused("of kind loop that CUDA devices do not run", lambda: other(Interface(x), out=out))
     of_fake("refuses").value = 0
     del network
+    gc.collect()
+    assert of_fake("uploads").value == before
+
+
+@test("a decoder on a device: caches move there once, change in place, and grow to their capacity")
+def _():
+    gc.collect()
+    before, named = of_fake("uploads").value, {"e1": "positions"}
+    made = networks.decoder(2)
+    network = pwl.network.Network(
+        made.sizes, [dataclasses.replace(edge, name=named.get(name, name)) for name, edge in made.edges.items()],
+        [named.get(name, name) for name in made.inputs], made.outputs,
+        [dataclasses.replace(node, inputs=tuple(named.get(name, name) for name in node.inputs)) for node in made.nodes])
+    ids = np.random.default_rng(1).integers(0, 20, (2, 10)).astype(np.int32)
+    growing, there = pwl.network.Decoding(network, 2), pwl.network.Decoding(network, 2)
+    for one in (growing, there):
+        one._sizes["places"] = 4  # which grow
+        one._caches = {name: one._empty(name) for name in one._axes}
+    growing(ids[:, :1])
+    there(ids[:, :1])
+    caches = None
+    for at, count in ((1, 2), (3, 1), (4, 1), (5, 4)):
+        tokens = np.ascontiguousarray(ids[:, at:at + count])
+        equal(there(Beside(tokens)).array, growing(tokens), f"from token {at}")
+        assert at != 3 or list(there._caches.values()) == caches, "in place"
+        caches = list(there._caches.values())
+    for name, codes in growing._caches.items():
+        equal(there._caches[name].array, codes, name)
+    refused("11 tokens, 9 of them before: the capacity of this network is 10", lambda: there(Beside(ids[:, :2].copy())))
+    refused("arrays of __main__ cannot be made here", lambda: cuda.beside(Interface(ids), ids))
+    assert of_fake("uploads").value == before + 1
+    del made, network, growing, there, one
     gc.collect()
     assert of_fake("uploads").value == before
 

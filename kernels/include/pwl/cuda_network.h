@@ -7,8 +7,12 @@
  *   cudaMalloc(&memory, pwl_cuda_network_size(&uploaded, sizes));
  *   pwl_cuda_network_run(&uploaded, &(pwl_network_call){sizes, inputs, outputs, memory, bytes, NULL}, stream);
  *
- * A node is a launch, a loop those of its body for each place; a table behind sums of products is part of theirs.
- * Products whose codes have 8 or 16 bits run on tensor cores, codes of 16 bits as two bytes.
+ * A node is a launch, a loop those of its body for each place. Part of the launch of sums of products are a table behind
+ * them or a sum with another edge, what transposes them, and other products of one edge. Products whose codes have 8 or
+ * 16 bits run on tensor cores, codes of 16 bits as two bytes.
+ *
+ * What an append gives may be the array of the cache that it reads, as of pwl_network_run(). Numbers of places that a
+ * cache does not have write nothing.
  */
 #ifndef PWL_CUDA_NETWORK_H
 #define PWL_CUDA_NETWORK_H

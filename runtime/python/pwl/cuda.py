@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .rows import RowOperator
     from .table import Table
 
-__all__ = ["copied", "current_device", "is_cuda", "launch", "launch_real", "launch_rows", "library", "map", "map_real",
+__all__ = ["beside", "copied", "current_device", "is_cuda", "launch", "launch_real", "launch_rows", "library", "map", "map_real",
            "map_network", "map_rows", "upload"]
 
 REALS = ["float32", "float16", "bfloat16"]  # in the order of pwl_real of <pwl/real.h>
@@ -283,6 +283,17 @@ def _new(x: Any, shape: Sequence[int], dtype: str) -> Any:
     except AttributeError:
         raise Error(f"this version of {_owner(x)} has no {dtype}: give out=, an array of a type that it has") from None
     raise Error(f"arrays of {_owner(x)} cannot be made here: give out=, an array of {dtype}")
+
+
+def beside(x: Any, codes: Array) -> Any:
+    """A copy of an array of the host beside x, by the library that x is of."""
+    if _owner(x) == "torch":
+        return importlib.import_module("torch").from_numpy(codes).to(x.device)
+    if _owner(x) == "cupy":
+        return importlib.import_module("cupy").asarray(codes)
+    if _owner(x) == "numba":
+        return importlib.import_module("numba.cuda").to_device(codes)
+    raise Error(f"arrays of {_owner(x)} cannot be made here: give arrays of torch, cupy or numba")
 
 
 def _in_order(view: _View) -> bool:

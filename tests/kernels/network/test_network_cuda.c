@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Networks on the GPU against the CPU, bit for bit: the golden networks at drawn sizes, on a stream and from a graph,
- * products at the edges of their tiles, masked and causal softmax; and what is refused.
+ * Networks on the GPU against the CPU, bit for bit: the golden networks at drawn sizes, on a stream and from a graph, a
+ * decoder whose caches change in place, products at the edges of their tiles, masked and causal softmax; and what is
+ * refused.
  *
  * test_network_cuda        everything, on one device; exits 77 where there is none
  * test_network_cuda small  few runs of each, for compute-sanitizer
  */
 #include <pwl/cuda_network.h>
 
+#include "../../golden/networks/decoder.h"
 #include "../../golden/networks/encoder.h"
 #include "../../golden/networks/gru.h"
 #include "../../golden/networks/gru_reverse.h"
@@ -126,14 +128,41 @@ static void test_network(const char *name, const pwl_network *network, int runs)
     tap(graphs, "%s: from a graph", name);
 }
 
+/* A decoder whose caches are their own outputs. */
+static void test_in_place(int runs)
+{
+    const pwl_network *const network = &golden_decoder;
+    pwl_cuda_network uploaded;
+    uint64_t state = 2;
+    int good = 1;
+    PWL(pwl_cuda_network_upload(network, &uploaded, NULL));
+    for (int k = 0; k < runs; k++) {
+        network_run run;
+        device_run on;
+        make_run(network, &run, &state);
+        bring(&uploaded, &run, &on);
+        for (int cache = 1; cache < 3; cache++) {
+            void *const apart = on.outputs[cache];
+            on.outputs[cache] = on.inputs[cache + 1];
+            on.inputs[cache + 1] = apart; /* is freed */
+        }
+        const void *const inputs[] = {on.inputs[0], on.inputs[1], on.outputs[1], on.outputs[2]};
+        on.call.inputs = inputs;
+        PWL(pwl_cuda_network_run(&uploaded, &on.call, NULL));
+        good = compare(network, &run, &on) && good;
+    }
+    PWL(pwl_cuda_network_release(&uploaded));
+    tap(good, "a decoder in place: %d runs", runs);
+}
+
 /* A network of one node, over edges of up to three axes of which the first is a size. */
 typedef struct one_node {
     pwl_network network;
-    pwl_network_edge edges[3];
-    pwl_network_axis axes[3][3];
+    pwl_network_edge edges[4];
+    pwl_network_axis axes[4][3];
     pwl_network_node node;
     uint32_t longest;
-    uint16_t ends[3];
+    uint16_t ends[4];
 } one_node;
 
 static void set_edge(one_node *of, int k, pwl_type type, uint32_t rows, uint32_t columns)
@@ -146,17 +175,16 @@ static void set_edge(one_node *of, int k, pwl_type type, uint32_t rows, uint32_t
                                pwl_type_highest(type), of->axes[k]};
 }
 
-/* Edges 0 and, where there are two, 1 are read, 2 is written. */
+/* The first edges are read, the one behind them is written. */
 static void set_node(one_node *of, pwl_network_kind kind, int reads, const void *own)
 {
     of->longest = 4;
-    of->ends[0] = 0;
-    of->ends[1] = 1;
-    of->ends[2] = (uint16_t)reads;
-    of->node = (pwl_network_node){(uint8_t)kind, (uint8_t)reads, {0, 1}, (uint16_t)reads, own};
+    for (uint16_t k = 0; k < 4; k++)
+        of->ends[k] = k;
+    of->node = (pwl_network_node){(uint8_t)kind, (uint8_t)reads, {0, 1, 2}, (uint16_t)reads, own};
     of->network = (pwl_network){
         PWL_NETWORK_VERSION, 1,         (uint8_t)reads, 1, (uint16_t)(reads + 1), 1, 0, &of->longest, of->ends,
-        of->ends + 2,        of->edges, &of->node};
+        of->ends + reads,    of->edges, &of->node};
 }
 
 static int one_agrees(const one_node *of, int runs, uint64_t *state)
@@ -259,7 +287,8 @@ static void test_matmuls(void)
     }
 }
 
-/* Rows with a mask, causal, or both, of as many places as a warp holds in registers, and more. */
+/* Rows with a mask, causal or to numbers of places, or both, of as many places as a warp holds in registers, and more.
+ */
 static void test_softmaxes(void)
 {
     static const uint32_t lengths[] = {1, 31, 32, 33, 64, 100, 128, 129, 256, 257, 700};
@@ -270,7 +299,8 @@ static void test_softmaxes(void)
             const pwl_type in = is_wide ? PWL_S16 : PWL_S8, out = is_log ? PWL_S8 : is_wide ? PWL_U16 : PWL_U8;
             int good = 1;
             for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l += small ? 3 : 1)
-                for (int way = 1; way < 4; way++) {
+                for (int way = 1; way < 6; way++) {
+                    const int reads = 1 + (way & 1) + (way > 3);
                     one_node of;
                     if (is_log)
                         make_log_softmax(&made, in, is_wide ? 0.0003L : 0.05L, out, 0.05L, 120, 1024);
@@ -278,14 +308,21 @@ static void test_softmaxes(void)
                         make_softmax(&made, in, is_wide ? 0.0003L : 0.05L, out, 8 + 8 * is_wide, 0, 1024);
                     const pwl_network_operator own = {&made.softmax, PWL_NETWORK_SOFTMAX, (uint8_t)(way >> 1)};
                     set_edge(&of, 0, in, 5, lengths[l]);
-                    set_edge(&of, 1 + (way & 1), out, 5, lengths[l]);
-                    of.edges[1 + (way & 1)].zero_point = made.softmax.zp_y;
+                    set_edge(&of, reads, out, 5, lengths[l]);
+                    of.edges[reads].zero_point = made.softmax.zp_y;
                     if (way & 1) {
                         set_edge(&of, 1, PWL_U8, lengths[l], 1);
                         of.edges[1].axes = 2;
                         of.edges[1].qmax = l & 1 ? 1 : 7;
                     }
-                    set_node(&of, PWL_NETWORK_OPERATOR, 1 + (way & 1), &own);
+                    if (way > 3) {
+                        set_edge(&of, reads - 1, PWL_S32, 0, 0);
+                        of.axes[reads - 1][0] = (pwl_network_axis){5, {0}};
+                        of.edges[reads - 1].axes = 1;
+                        of.edges[reads - 1].qmin = 0;
+                        of.edges[reads - 1].qmax = 800;
+                    }
+                    set_node(&of, PWL_NETWORK_OPERATOR, reads, &own);
                     if (!one_agrees(&of, small ? 1 : 4, &state)) {
                         printf("# rows of %u, way %d\n", lengths[l], way);
                         good = 0;
@@ -377,6 +414,8 @@ int main(int argc, char **argv)
     small = test_is_small(argc, argv);
     const int runs = small ? 2 : 50;
     test_network("encoder", &golden_encoder, runs);
+    test_network("decoder", &golden_decoder, runs);
+    test_in_place(runs);
     test_network("vision", &golden_vision, runs);
     test_network("gru", &golden_gru, runs);
     test_network("gru_reverse", &golden_gru_reverse, runs);

@@ -8,6 +8,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
+from .. import cuda
 from ..codes import Array, Type
 from ..errors import Error
 from .kinds import Edge, Node, Shape, sizes_of
@@ -180,7 +181,8 @@ def decoder_parts(network: Any) -> Parts:
 
 
 class Decoding:
-    """Sequences that grow together, a few tokens a call: the caches of a decoder, and how many tokens they have.
+    """Sequences that grow together, a few tokens a call: the caches of a decoder, and how many tokens they have. Where tokens
+    lie on a CUDA device, so do caches from then on, and what is made of tokens.
 
     network    as Network.decoder() makes it
     batch      how many sequences
@@ -198,7 +200,8 @@ class Decoding:
         self._axes = {node.inputs[1]: node.fields["axis"] for node in appends}
         self._given = [name for name in network.inputs if name != NUMBERS and name not in self._axes]
         self._sizes = {**{name: 1 for name in network.sizes}, "batch": batch, PLACES: min(self.capacity, FIRST_PLACES)}
-        self._caches = {name: self._empty(name) for name in self._axes}
+        self._device: Any = None  # an array on the device where caches are to lie
+        self._caches: dict[str, Any] = {name: self._empty(name) for name in self._axes}
         if first is not None:
             self._begin(first)
 
@@ -212,9 +215,18 @@ class Decoding:
             self._caches[name][(*[slice(None)] * self._axes[name], slice(count))] = codes
         self.position = count
 
-    def _empty(self, name: str) -> Array:
+    def _empty(self, name: str) -> Any:
         edge = self.network.edges[name]
-        return np.full(sizes_of(edge.shape, self._sizes), edge.type.zero_point, edge.type.dtype)
+        return self._placed(np.full(sizes_of(edge.shape, self._sizes), edge.type.zero_point, edge.type.dtype))
+
+    def _placed(self, codes: Array) -> Any:
+        return codes if self._device is None else cuda.beside(self._device, codes)
+
+    def _move(self, inputs: Sequence[Any]) -> None:
+        """Caches to the device of the inputs, where they lie on one and the caches do not."""
+        if self._device is None and any(cuda.is_cuda(x) for x in inputs):
+            self._device = next(x for x in inputs if cuda.is_cuda(x))
+            self._caches = {name: self._placed(codes) for name, codes in self._caches.items()}
 
     def _count(self, inputs: Sequence[Any]) -> int:
         """How many tokens the inputs have."""
@@ -240,13 +252,16 @@ class Decoding:
     def __call__(self, *inputs: Any) -> Any:
         """The output codes of the next tokens' codes: an array, or a tuple of them."""
         count = self._count(inputs)
+        self._move(inputs)
         self._grow(self.position + count)
-        numbers = np.arange(self.position, self.position + count, dtype=np.int32)
+        numbers = self._placed(np.arange(self.position, self.position + count, dtype=np.int32))
         given = {**dict(zip(self._given, inputs)), NUMBERS: numbers, **self._caches}
-        made = dict(zip(self.network.outputs, self.network(*(given[name] for name in self.network.inputs))))
-        for node in self.network.nodes:
-            if node.kind == "append":
-                self._caches[node.inputs[1]] = made.pop(node.output)
+        appends = {node.output: node.inputs[1] for node in self.network.nodes if node.kind == "append"}
+        # Caches on a device change in place.
+        out = None if self._device is None else [self._caches.get(appends.get(name, "")) for name in self.network.outputs]
+        made = dict(zip(self.network.outputs, self.network(*(given[name] for name in self.network.inputs), out=out)))
+        for name, cache in appends.items():
+            self._caches[cache] = made.pop(name)
         self.position += count
         return tuple(made.values()) if len(made) > 1 else next(iter(made.values()))
 
