@@ -3,9 +3,11 @@
  * Numbers of about 106 bits as sums of two doubles, by additions, products, quotients and roots that IEEE 754 rounds in
  * one way alone: a result is the same on every machine, under every libm, and whatever `long double` is.
  *
- * |lo| is at most half an ulp of hi. With u = 2^-53 a sum is within 3 u^2 of itself, a product within 5 u^2, a quotient
- * or a root within 10 u^2 (Dekker 1971; Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building
- * blocks of double-word arithmetic", 2017), but for what underflows, below 2^-960. Where hi is not finite lo is 0.
+ * |lo| is at most half an ulp of hi. With u = 2^-53 a sum is within 3 u^2 of itself, and with a double within 2 u^2, a
+ * product within 5 u^2 (Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of
+ * double-word arithmetic", 2017; Muller, Rideau, "Formalization of double-word arithmetic, and comments on" it, 2022),
+ * a quotient within 12 u^2 and a root within 5 u^2, but for what underflows, below 2^-960. Where hi is not finite lo is
+ * 0.
  */
 #ifndef PWLC_DD_H
 #define PWLC_DD_H
@@ -97,6 +99,8 @@ static inline struct dd dd_scaled(struct dd a, double power)
     return (struct dd){a.hi * power, a.lo * power};
 }
 
+/* What the first quotient leaves is below 3 u of a: of it u is lost with rest.lo, u with b.lo and u by the quotient, 9
+ * u^2 of a; first b is off by 3 u^2. */
 static inline struct dd dd_div(struct dd a, struct dd b)
 {
     const double first = a.hi / b.hi;
@@ -116,7 +120,8 @@ static inline struct dd dd_square(struct dd a)
     return dd_mul(a, a);
 }
 
-/* sqrt rounds once, by IEEE 754. */
+/* sqrt rounds once, by IEEE 754. What its square leaves is below 3 u of a: half of it, and so 1.5 u^2, is lost twice,
+ * as in a quotient, and 1.2 u^2 by the square of it, which Newton's step leaves out. */
 static inline struct dd dd_sqrt(struct dd a)
 {
     const double root = sqrt(a.hi);

@@ -3,10 +3,11 @@
  * The elementary functions, to more digits than any `long double` libm gives and the same everywhere (base/dd.h):
  * what targets, and so tables and certificates, are made of.
  *
- * Relative errors are below 2^-66, for arguments of 106 bits; of erfc from 5 to 8 below 2^-63, and beyond, where it is
- * less than 2^-96, below 2^-50: no scale is less than 2^-64. Those of sin and cos are below 2^-66 of 1 while |x| is below
- * 2^60, where waves have fewer codes than one; up to 2^127, as far as codes reach, below 2^-30, and beyond the value is 0.
- * tests/fitter/function/test_against_mpfr.c compares with MPFR.
+ * Errors are below 2^-65 of the result, for arguments of 106 bits, as elementary.c derives for each function; only
+ * - erfc from 8 on, where it is less than 2^-96, errs by 2^-49 of it: no scale is less than 2^-64;
+ * - sin and cos err by 2^-78 of the result and 2^-158 |x|, from 2^50 on 2^-153 |x|. So they are good to 2^-65 of 1 up
+ * to 2^88, where waves have fewer codes than one, and to 2^-26 up to 2^127, as far as codes reach; from 2^200 on they
+ * are 0.
  */
 #ifndef PWLC_ELEMENTARY_H
 #define PWLC_ELEMENTARY_H

@@ -8,8 +8,8 @@
 #include "../../support/suite.h"
 #include "../reference/draw.h"
 
-/* As function.h says of every function, relative to the result; results below 2^-90 to 2^-40. */
-#define RELATIVE 0x1p-62
+/* As function.h says of every function, relative to the result, and to 2^-48 of results below 2^-94. */
+#define RELATIVE 0x1p-65
 
 static void compare(const struct function *function, const struct function *reference, double x, double rest)
 {
@@ -18,7 +18,7 @@ static void compare(const struct function *function, const struct function *refe
         return;
     const struct dd got = function_at(function, at), want = function_at(reference, at);
     const double error = fabs(dd_sub(got, want).hi), size = fabs(want.hi);
-    const double limit = size < 0x1p-90 ? 0x1p-40 * size + 0x1p-960 : RELATIVE * size;
+    const double limit = size < 0x1p-94 ? 0x1p-48 * size + 0x1p-950 : RELATIVE * size;
     ck_assert_msg(error <= limit, "%s at %.17g: off by %g of %g", function_name(function), x, error, size);
 }
 
