@@ -127,26 +127,57 @@ void number_format(double value, char text[NUMBER_TEXT_SIZE])
     tidy_exponent(text);
 }
 
-/* The sixth significant digit of a number above 0. */
-static long double sixth_digit(long double value)
+/* 10^n units of the sixth significant digit in 1, or 10^-n where n < 0: of a number above 0. Either is exact. */
+struct sixth_digit {
+    real in_one, ones;
+};
+
+static struct sixth_digit sixth_digit(real value)
 {
-    return powl(10, floorl(log10l(value)) - 5);
+    struct sixth_digit digit = {1, 1};
+    while (value * digit.in_one < 100000)
+        digit.in_one *= 10;
+    while (value >= 1000000 * digit.ones)
+        digit.ones *= 10;
+    return digit;
 }
 
-double number_rounded_up(long double value)
+static real in_digits(real value, struct sixth_digit digit)
 {
-    return value > 0 ? (double)(ceill(value / sixth_digit(value)) * sixth_digit(value)) : 0;
+    return value * digit.in_one / digit.ones;
 }
 
-double number_rounded_down(long double value)
+static double of_digits(real count, struct sixth_digit digit)
 {
-    return value > 0 ? (double)(floorl(value / sixth_digit(value)) * sixth_digit(value)) : 0;
+    return (double)(count * digit.ones / digit.in_one);
+}
+
+static bool has_digits(real value)
+{
+    return value > 0 && value <= DBL_MAX;
+}
+
+double number_rounded_up(real value)
+{
+    if (!has_digits(value))
+        return value > 0 ? (double)value : 0;
+    const struct sixth_digit digit = sixth_digit(value);
+    return of_digits(real_ceil(in_digits(value, digit)), digit);
+}
+
+double number_rounded_down(real value)
+{
+    if (!has_digits(value))
+        return value > 0 ? (double)value : 0;
+    const struct sixth_digit digit = sixth_digit(value);
+    return of_digits(real_floor(in_digits(value, digit)), digit);
 }
 
 bool number_written_within(double value, double limit)
 {
-    if (value <= limit || !(value > 0))
+    if (value <= limit || !has_digits(value))
         return value <= limit;
-    const long double unit = sixth_digit(value);
-    return rintl(value / unit) <= limit / unit * (1 + 0x1p-45L); /* the limit is a double, and the unit rounded */
+    const struct sixth_digit digit = sixth_digit(value);
+    /* The limit is a double. */
+    return real_nearest(in_digits(value, digit)) <= in_digits(limit, digit) * (1 + 0x1p-45);
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "real.h"
+
 enum number_status { NUMBER_OK, NUMBER_SYNTAX, NUMBER_RANGE };
 
 #define NUMBER_TEXT_SIZE 32
@@ -25,8 +27,8 @@ void number_format(double value, char text[NUMBER_TEXT_SIZE]);
 
 /* A bound as it is written with 6 significant digits, not nearer to what it bounds: the next such number at or above,
  * or at or below, one that is not negative. */
-double number_rounded_up(long double value);
-double number_rounded_down(long double value);
+double number_rounded_up(real value);
+double number_rounded_down(real value);
 
 /* Whether a number that is not negative, as it is written with 6 significant digits, is at most a limit that may have
  * been copied from there. */

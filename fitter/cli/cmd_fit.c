@@ -465,7 +465,7 @@ const struct command command_fit = {
         "abs sign rint (halves to even) floor ceil erf erfc min max sum avg; and the functions that `pwlc list` shows, "
         "as sigmoid(2*x) or x*tanh(softplus(x)), elu(x, alpha) with its parameter. muParser evaluates it in double, "
         "where "
-        "the built-in functions use long double: errors are measured against these values. It must be finite at every "
+        "the built-in functions use two doubles: errors are measured against these values. It must be finite at every "
         "code.",
     .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",
     .options = options,

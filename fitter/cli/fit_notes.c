@@ -36,8 +36,8 @@ static bool leaves_range(const struct spec *spec)
     bool leaves = false;
     for (int64_t k = 0; k <= steps && !leaves; k++) {
         const int64_t q_x = in->qmin + (steps ? last * k / steps : 0);
-        const long double target = target_unclipped(&spec->function, in, out, spec->outside, q_x);
-        leaves = fabsl(target - target_clipped(out, target)) > ZERO_POINT_ROUNDING;
+        const struct dd target = target_unclipped(&spec->function, in, out, spec->outside, q_x);
+        leaves = fabs(dd_sub(target, target_clipped(out, target)).hi) > ZERO_POINT_ROUNDING;
     }
     return leaves;
 }

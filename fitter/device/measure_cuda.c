@@ -127,9 +127,9 @@ static void settle_run(struct comparison *all, size_t k)
         if (!chunk.backward)
             chunk.backward = steps_backward_at(&all->subject, q);
     }
-    chunk.sum += (long double)run->sum;
-    chunk.signed_sum += (long double)run->signed_sum;
-    chunk.sum_of_squares += (long double)run->sum_of_squares;
+    chunk.sum = dd_plus(chunk.sum, run->sum);
+    chunk.signed_sum = dd_plus(chunk.signed_sum, run->signed_sum);
+    chunk.sum_of_squares = dd_plus(chunk.sum_of_squares, run->sum_of_squares);
     chunk.averaged += run->averaged;
     chunk.correct += run->correct;
     chunk.saturated += run->saturated;
@@ -154,12 +154,12 @@ static void measure_run(void *context, int index)
 static bool probe_holds(const struct comparison *all, size_t k)
 {
     const int64_t q = run_first(all, k);
-    const long double target = subject_target(&all->subject, subject_value(&all->subject, q));
+    const struct dd target = subject_target(&all->subject, subject_value(&all->subject, q));
     const double probe = all->runs[k].probe;
-    if (isnan(target) || isnan(probe))
-        return isnan(target) && isnan(probe);
-    return isinf(probe) ? fabsl(target) > 0x1p900L && (target > 0) == (probe > 0)
-                        : fabsl(target - (long double)probe) <= (long double)sweep_target_at(&all->task, q).margin;
+    if (isnan(target.hi) || isnan(probe))
+        return isnan(target.hi) && isnan(probe);
+    return isinf(probe) ? fabs(target.hi) > 0x1p900 && (target.hi > 0) == (probe > 0)
+                        : fabs(dd_plus(target, -probe).hi) <= sweep_target_at(&all->task, q).margin;
 }
 
 /* Every code is counted once: nothing was lost on the way. */

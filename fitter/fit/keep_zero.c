@@ -21,8 +21,8 @@ bool zero_find(const struct function *function, const struct tensor *in, const s
     const int64_t q_x = in->zero_point;
     if (q_x < domain.first || q_x > domain.last || (domain.has_hole && q_x == domain.hole))
         return false;
-    const double value = (double)function_value(function, 0);
-    const double q_y = (double)target_unclipped(function, in, out, OUTSIDE_ERROR, q_x);
+    const double value = function_at(function, dd_of(0)).hi;
+    const double q_y = target_unclipped(function, in, out, OUTSIDE_ERROR, q_x).hi;
     *zero = (struct zero){q_x, (int64_t)q_y, value};
     return (value == 0 || value == 0.5) && q_y == rint(q_y) && q_y >= (double)out->qmin && q_y <= (double)out->qmax;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "function/elementary.h"
 #include "function/target.h"
 #include "spec/reduce.h"
 
@@ -150,18 +151,18 @@ static bool points_weigh(const struct spec *spec, struct points *points)
 }
 
 /* The target of a code of the spec's table, or of a core's word. */
-static long double target_of(const struct spec *spec, int64_t code)
+static struct dd target_of(const struct spec *spec, int64_t code)
 {
-    return spec->core ? reduce_target(spec, code)
+    return spec->core ? real_dd(reduce_target(spec, code))
                       : target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
 }
 
 /* A target clipped to a range; returns whether it was. */
-static bool clip_target(long double t, const struct tensor *range, double *target)
+static bool clip_target(struct dd t, const struct tensor *range, double *target)
 {
-    const bool below = t<(long double)range->qmin, above = t>(long double) range->qmax;
-    *target = (double)(below ? range->qmin : above ? range->qmax : t);
-    return below || above;
+    const struct dd clipped = target_clipped(range, t);
+    *target = clipped.hi;
+    return clipped.hi != t.hi || clipped.lo != t.lo;
 }
 
 /* The codes that a code of a half serves, each with its target within its own range; returns whether all were clipped.
@@ -183,7 +184,7 @@ static bool serve_half(const struct spec *spec, int64_t code, struct served serv
             continue;
         served[i].low = (double)ranges[i].qmin;
         served[i].high = (double)ranges[i].qmax;
-        clipped &= clip_target(i ? (long double)spec->fold_sum - target_of(spec, mirror_image(spec, code))
+        clipped &= clip_target(i ? target_missed(target_of(spec, mirror_image(spec, code)), spec->fold_sum)
                                  : target_of(spec, code),
                                &ranges[i], &served[i].target);
     }
@@ -239,6 +240,21 @@ static double second_difference(const struct points *points, int k)
     return 2 * (right - left) / (points->code[k + 1] - points->code[k - 1]);
 }
 
+/* By Newton's method, from within a seventh of it: the same everywhere, as pow is not. x >= 0 */
+static double fifth_root(double x)
+{
+    int exponent;
+    const double mantissa = frexp(x, &exponent);
+    if (!(x > 0 && isfinite(x)))
+        return x;
+    const int whole = (exponent + 5000) / 5 - 1000;
+    const double part = ldexp(mantissa, exponent - 5 * whole); /* 1/2 to 16 */
+    double root = 0.9 + 0.06 * part;
+    for (int i = 0; i < 5; i++)
+        root -= (root - part / (root * root * root * root)) / 5;
+    return ldexp(root, whole);
+}
+
 /* Cumulative bend: where an optimal table spends its segments. For the squared error their density is proportional
  * to (weight f''^2)^(1/5). So one half is spread; a quarter goes by weight and a quarter evenly, so that no region is
  * without candidates. */
@@ -250,7 +266,7 @@ static void points_bend(struct points *points)
     for (int k = 0; k < n; k++) {
         const double width = (double)(points->cell[k + 1] - points->cell[k]);
         const double second = n < 3 ? 0 : second_difference(points, k < 1 ? 1 : k > n - 2 ? n - 2 : k);
-        const double share = pow(fabs(second) * sqrt(points->mass[k] / width), 0.4) * width;
+        const double root = fifth_root(fabs(second) * sqrt(points->mass[k] / width)), share = root * root * width;
         total += share;
         total_mass += points->mass[k];
         points->bend[k + 1] = total;
@@ -274,7 +290,7 @@ struct fineness {
 
 static double magnitude_of(double x)
 {
-    return copysign(log1p(fabs(x)), x);
+    return copysign(dd_log1p(dd_of(fabs(x))).hi, x);
 }
 
 /* Where offsets are whole outputs, a line that is a share of an output too high at X is as many more of it too high at
@@ -394,10 +410,9 @@ static void points_part_at_turns(const struct spec *spec, struct points *points)
             continue;
         while (low < high) {
             const int64_t middle = low + (high - low) / 2;
-            const long double here = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, middle);
-            const long double next =
-                target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, middle + 1);
-            if (side * (next - here) > 0)
+            const struct dd here = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, middle);
+            const struct dd next = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, middle + 1);
+            if (side * dd_sub(next, here).hi > 0)
                 low = middle + 1;
             else
                 high = middle;

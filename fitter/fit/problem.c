@@ -39,9 +39,9 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
 /* Of f itself: where targets are clipped it still rises or falls. */
 static int direction_between(const struct spec *spec, int64_t from, int64_t to)
 {
-    const long double a = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, from);
-    const long double b = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, to);
-    return (b > a) - (b < a);
+    const struct dd a = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, from);
+    const struct dd b = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, to);
+    return dd_less(a, b) - dd_less(b, a);
 }
 
 /* TURN where f starts one way and ends the other. */

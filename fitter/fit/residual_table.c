@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/integers.h"
+#include "function/elementary.h"
 
 #define MOST_SHIFT 6 /* 2^6 is a slope of 8 bits */
 #define HAIR 1e-9    /* an error that is the limit but for a rounding */
@@ -195,7 +196,8 @@ static int put_segments(const struct choice *c, struct segment *segments)
 int residual_segments(const struct spec *spec, const struct points *points, struct segment *segments, int *count,
                       struct diag *diag)
 {
-    const double ratio = log2((double)(spec->in.scale.value / spec->out.scale.value));
+    const double ratio =
+        dd_mul(dd_log(dd_div(dd_of(spec->in.scale.value), dd_of(spec->out.scale.value))), dd_log2_e).hi;
     const size_t most = (size_t)points->count + 1;
     struct choice c = {.spec = spec, .points = points, .shift = (int)rint(ratio)};
     if (fabs(ratio - rint(ratio)) > HAIR || fabs(ratio) > MOST_SHIFT)

@@ -6,13 +6,12 @@
 #include "function/target.h"
 #include "measure/error_bound.h"
 
-static long double error_at(const struct spec *spec, const struct line_rules *rules, const struct line *line,
-                            int64_t code)
+static double error_at(const struct spec *spec, const struct line_rules *rules, const struct line *line, int64_t code)
 {
-    const long double low = (long double)rules->qmin_y, high = (long double)rules->qmax_y;
-    const long double t = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
-    const long double y = (long double)line_value(rules, line, rules->zp_x, code);
-    return fabsl(fminl(fmaxl(y, low), high) - fminl(fmaxl(t, low), high));
+    const struct dd t = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
+    const int64_t y = line_value(rules, line, rules->zp_x, code);
+    const struct tensor range = {.qmin = rules->qmin_y, .qmax = rules->qmax_y};
+    return fabs(target_missed(target_clipped(&range, t), pwl_sat(y, range.qmin, range.qmax)).hi);
 }
 
 /* The larger bound of two neighbours when the second starts at a code; INFINITY where one has no proof. */

@@ -5,15 +5,17 @@
 
 #include <stdbool.h>
 
+#include "base/dd.h"
+
 #define CURVATURE_CHANGES 2
 
 /* Between two changes, and beyond the outer ones, f is differentiable and of one curvature. A straight line is of
  * both. The proofs are beside the definitions. */
 struct curvature {
-    int changes;                       /* 0 where f'' is of one sign all over the domain */
-    long double at[CURVATURE_CHANGES]; /* ascending: f'' changes its sign, or f has a kink or no value */
-    int sign[CURVATURE_CHANGES + 1];   /* +1 convex, -1 concave: below at[0], up to at[1], above */
-    bool periodic;                     /* at[0] + k pi are changes for every integer k, the sign alternating */
+    int changes;                     /* 0 where f'' is of one sign all over the domain */
+    struct dd at[CURVATURE_CHANGES]; /* ascending: f'' changes its sign, or f has a kink or no value */
+    int sign[CURVATURE_CHANGES + 1]; /* +1 convex, -1 concave: below at[0], up to at[1], above */
+    bool periodic;                   /* at[0] + k pi are changes for every integer k, the sign alternating */
 };
 
 extern const struct curvature curvature_convex, curvature_concave, curvature_convex_concave, curvature_concave_convex,
@@ -21,14 +23,14 @@ extern const struct curvature curvature_convex, curvature_concave, curvature_con
     curvature_sine, curvature_cosine, curvature_relu6, curvature_hard;
 
 struct curvature_region {
-    long double from, to; /* +-INFINITY beyond the outer changes */
+    struct dd from, to; /* +-INFINITY beyond the outer changes */
     int sign;
 };
 
 /* The region that holds x; of two that meet near x, either. */
-struct curvature_region curvature_at(const struct curvature *curvature, long double x);
+struct curvature_region curvature_at(const struct curvature *curvature, struct dd x);
 
 /* Whether x is surely inside the region: further from its ends than they are known, and than a code's x is rounded. */
-bool curvature_inside(const struct curvature_region *region, long double x);
+bool curvature_inside(const struct curvature_region *region, struct dd x);
 
 #endif

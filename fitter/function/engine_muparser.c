@@ -53,7 +53,7 @@ static _Thread_local const struct function_info *miscalled;
 static double value_of(void *built_in, double x)
 {
     const struct function_info *info = built_in;
-    return (double)info->value(x, NULL);
+    return info->value(dd_of(x), NULL).hi;
 }
 
 /* Of a function with parameters, which follow x; those left out have their initial values. */
@@ -68,7 +68,7 @@ static double value_with_parameters(void *built_in, const double *arguments, int
         miscalled = info;
         return NAN;
     }
-    return (double)info->value(arguments[0], parameters);
+    return info->value(dd_of(arguments[0]), parameters).hi;
 }
 
 static void define_as(muParserHandle_t handle, const char *name, const struct function_info *info)

@@ -9,10 +9,10 @@
 #define SHOWN 40 /* characters of the user's text that a message repeats */
 
 /* An expression is evaluated through its own struct; these only fill the table's row. */
-static long double no_value(long double x, const double *parameters)
+static struct dd no_value(struct dd x, const double *parameters)
 {
     (void)x, (void)parameters;
-    return (long double)NAN;
+    return dd_of((double)NAN);
 }
 
 const struct function_info expression_info = {
@@ -102,35 +102,33 @@ void expression_free(struct expression *expression)
     free(expression);
 }
 
-double expression_value(const struct expression *expression, long double x)
+double expression_value(const struct expression *expression, double x)
 {
-    return engine_value(expression->engine, (double)x);
+    return engine_value(expression->engine, x);
 }
 
-long double expression_derivative(const struct expression *expression, long double x)
+double expression_derivative(const struct expression *expression, double x)
 {
-    const double at = (double)x;
-    const double step = expression->step > 0 ? expression->step : 0x1p-17 * fmax(1, fabs(at));
-    double left = at - step, right = at + step;
+    const double step = expression->step > 0 ? expression->step : 0x1p-17 * fmax(1, fabs(x));
+    double left = x - step, right = x + step;
     double below = engine_value(expression->engine, left), above = engine_value(expression->engine, right);
     if (!isfinite(below)) {
-        left = at;
-        below = engine_value(expression->engine, at);
+        left = x;
+        below = engine_value(expression->engine, x);
     }
     if (!isfinite(above)) {
-        right = at;
-        above = engine_value(expression->engine, at);
+        right = x;
+        above = engine_value(expression->engine, x);
     }
     /* left and right as rounded, and the same when x is large against the step */
-    return left < right ? ((long double)above - below) / ((long double)right - left) : 0;
+    return left < right ? dd_div(dd_sum(above, -below), dd_sum(right, -left)).hi : 0;
 }
 
-long double expression_second_derivative(const struct expression *expression, long double x)
+double expression_second_derivative(const struct expression *expression, double x)
 {
-    const double at = (double)x, step = 0x1p-13 * fmax(1, fabs(at));
-    const double left = at - step, right = at + step;
-    const long double value = engine_value(expression->engine, at);
-    const long double below = engine_value(expression->engine, left), above = engine_value(expression->engine, right);
-    const long double h_left = (long double)at - left, h_right = (long double)right - at;
+    const double step = 0x1p-13 * fmax(1, fabs(x)), left = x - step, right = x + step;
+    const double value = engine_value(expression->engine, x);
+    const double below = engine_value(expression->engine, left), above = engine_value(expression->engine, right);
+    const double h_left = x - left, h_right = right - x;
     return 2 * ((above - value) / h_right - (value - below) / h_left) / (h_left + h_right);
 }

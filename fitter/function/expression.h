@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * User functions given as an expression of x, such as "1/(1+exp(-x))". They are evaluated in double, not in long double
- * as the built-in functions are: x is rounded to double first, and the value is that of the expression's own
+ * User functions given as an expression of x, such as "1/(1+exp(-x))". They are evaluated in double, by libm, not in two
+ * doubles as the built-in functions are: x is rounded to double first, and the value is that of the expression's own
  * operations, each rounded. What a certificate compares a table with is this value. Where the value is not finite the
  * function is not defined.
  */
@@ -28,7 +28,7 @@ extern const struct function_info expression_info;
 int expression_create(const char *text, const char *field, struct expression **expression, struct diag *diag);
 void expression_free(struct expression *expression);
 
-double expression_value(const struct expression *expression, long double x);
+double expression_value(const struct expression *expression, double x);
 
 /* (f(x + h) - f(x - h)) / 2h, from one side where the other has no value.
  *
@@ -37,10 +37,10 @@ double expression_value(const struct expression *expression, long double x);
  * max|f'''| h^2 / 6 + max|f| 2^-53 / h of f'. An extreme of the error found by it is then off by no more than
  * (max|f| 2^-53 / h)^2 / 2|f''|, far below an output LSB.
  * Without one, h = 2^-17 max(1, |x|), where both terms are about 2^-35 for a function that varies over lengths of 1. */
-long double expression_derivative(const struct expression *expression, long double x);
+double expression_derivative(const struct expression *expression, double x);
 
 /* (f(x + h) - 2 f(x) + f(x - h)) / h^2 with h = 2^-13 max(1, |x|): an estimate, to about 2^-25 for a function that
  * varies over lengths of 1. No proof may rest on it. */
-long double expression_second_derivative(const struct expression *expression, long double x);
+double expression_second_derivative(const struct expression *expression, double x);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "function.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,10 +118,10 @@ int function_set_expression(struct function *function, const char *text, const c
     return code;
 }
 
-void function_set_step(struct function *function, long double step)
+void function_set_step(struct function *function, double step)
 {
     if (function->expression != NULL)
-        function->expression->step = (double)step;
+        function->expression->step = step;
 }
 
 const char *function_name(const struct function *function)
@@ -130,22 +129,49 @@ const char *function_name(const struct function *function)
     return function->samples != NULL ? "samples" : function->info->name;
 }
 
-long double function_value(const struct function *function, long double x)
+struct dd function_at(const struct function *function, struct dd x)
 {
     if (function->samples != NULL)
         return samples_value(function->samples, x);
     if (function->expression != NULL)
-        return expression_value(function->expression, x);
+        return dd_of(expression_value(function->expression, x.hi));
     return function->info->value(x, function->parameters);
 }
 
-long double function_derivative(const struct function *function, long double x)
+struct dd function_derivative_at(const struct function *function, struct dd x)
 {
     if (function->samples != NULL)
         return samples_derivative(function->samples, x);
     if (function->expression != NULL)
-        return expression_derivative(function->expression, x);
+        return dd_of(expression_derivative(function->expression, x.hi));
     return function->info->derivative(x, function->parameters);
+}
+
+bool function_defined_at(const struct function *function, struct dd x)
+{
+    if (!isfinite(x.hi))
+        return false;
+    const struct samples *samples = function->samples;
+    if (samples != NULL)
+        return !dd_less(x, dd_of(samples->x[0])) && !dd_less(dd_of(samples->x[samples->count - 1]), x);
+    if (function->expression != NULL)
+        return isfinite(expression_value(function->expression, x.hi));
+    const struct function_info *info = function->info;
+    const struct dd min = dd_of(info->domain_min), max = dd_of(info->domain_max);
+    if (info->punctured && x.hi == 0)
+        return false;
+    return (info->open_min ? dd_less(min, x) : !dd_less(x, min)) &&
+           (info->open_max ? dd_less(x, max) : !dd_less(max, x));
+}
+
+long double function_value(const struct function *function, long double x)
+{
+    return dd_long(function_at(function, dd_of_long(x)));
+}
+
+long double function_derivative(const struct function *function, long double x)
+{
+    return dd_long(function_derivative_at(function, dd_of_long(x)));
 }
 
 long double function_second_derivative(const struct function *function, long double x)
@@ -153,29 +179,18 @@ long double function_second_derivative(const struct function *function, long dou
     if (function->samples != NULL)
         return 0; /* straight lines */
     if (function->expression != NULL)
-        return expression_second_derivative(function->expression, x);
-    return function->info->second_derivative(x, function->parameters);
-}
-
-long double function_noise(const struct function *function)
-{
-    return 8 * (function->expression != NULL ? (long double)DBL_EPSILON : LDBL_EPSILON);
+        return expression_second_derivative(function->expression, (double)x);
+    return dd_long(function->info->second_derivative(dd_of_long(x), function->parameters));
 }
 
 bool function_defined(const struct function *function, long double x)
 {
-    if (!isfinite(x))
-        return false;
-    const struct samples *samples = function->samples;
-    if (samples != NULL)
-        return x >= samples->x[0] && x <= samples->x[samples->count - 1];
-    if (function->expression != NULL)
-        return isfinite(expression_value(function->expression, x));
-    const struct function_info *info = function->info;
-    if (info->punctured && x == 0)
-        return false;
-    return (info->open_min ? x > info->domain_min : x >= info->domain_min) &&
-           (info->open_max ? x < info->domain_max : x <= info->domain_max);
+    return function_defined_at(function, dd_of_long(x));
+}
+
+double function_noise(const struct function *function)
+{
+    return function->expression != NULL ? 0x1p-49 : 0x1p-60;
 }
 
 static void end_text(double end, char text[NUMBER_TEXT_SIZE])

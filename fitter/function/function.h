@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/diag.h"
+#include "base/dd.h"
 
 #define FUNCTION_MAX_PARAMETERS 2
 #define FUNCTION_MAX_ALIASES 3
@@ -25,8 +26,9 @@ struct parameter_info {
 
 struct curvature; /* curvature.h */
 
-/* Real functions take x and the parameter values, and are accurate to a few ulp of long double. */
-typedef long double real_function(long double x, const double *parameters);
+/* Real functions take x and the parameter values. Values are accurate to 2^-65 of themselves, but for sin and cos next
+ * to their roots, and for erfc's share of less than 2^-94 in gelu, as elementary.h tells. */
+typedef struct dd real_function(struct dd x, const double *parameters);
 
 struct function_info {
     const char *name;
@@ -70,20 +72,26 @@ int function_set_parameter(struct function *function, const char *assignment, st
 int function_set_expression(struct function *function, const char *text, const char *field, struct diag *diag);
 
 /* Says how far apart the codes lie, for derivatives that are taken by differences: an expression's. */
-void function_set_step(struct function *function, long double step);
+void function_set_step(struct function *function, double step);
 
 /* "sigmoid", "samples" or "expr" */
 const char *function_name(const struct function *function);
 
+/* The same on every machine, but for expressions (expression.h). */
+struct dd function_at(const struct function *function, struct dd x);
+struct dd function_derivative_at(const struct function *function, struct dd x);
+
+/* Whether f is defined at x. For samples: between the first and the last x; for an expression: where it is finite. */
+bool function_defined_at(const struct function *function, struct dd x);
+
+/* For display: the same of a long double. */
 long double function_value(const struct function *function, long double x);
 long double function_derivative(const struct function *function, long double x);
 long double function_second_derivative(const struct function *function, long double x);
-
-/* Differences of values within this share of them are noise: a few ulp of the type that they are computed in. */
-long double function_noise(const struct function *function);
-
-/* Whether f is defined at x. For samples: between the first and the last x; for an expression: where it is finite. */
 bool function_defined(const struct function *function, long double x);
+
+/* Differences of values within this share of them are noise. */
+double function_noise(const struct function *function);
 
 /* "(0, inf)": the domain for messages. */
 void function_domain_text(const struct function *function, char *text, size_t size);

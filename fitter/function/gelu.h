@@ -4,18 +4,20 @@
 #ifndef PWLC_GELU_H
 #define PWLC_GELU_H
 
-long double sigmoid(long double x, const double *p);
-long double gelu(long double x, const double *p);
-long double gelu_d1(long double x, const double *p);
-long double gelu_d2(long double x, const double *p);
-long double gelu_tanh(long double x, const double *p);
-long double gelu_tanh_d1(long double x, const double *p);
-long double gelu_tanh_d2(long double x, const double *p);
-long double quick_gelu(long double x, const double *p);
-long double quick_gelu_d1(long double x, const double *p);
-long double quick_gelu_d2(long double x, const double *p);
-long double error_function(long double x, const double *p);
-long double error_function_d1(long double x, const double *p);
-long double error_function_d2(long double x, const double *p);
+#include "base/dd.h"
+
+struct dd sigmoid(struct dd x, const double *p);
+struct dd gelu(struct dd x, const double *p);
+struct dd gelu_d1(struct dd x, const double *p);
+struct dd gelu_d2(struct dd x, const double *p);
+struct dd gelu_tanh(struct dd x, const double *p);
+struct dd gelu_tanh_d1(struct dd x, const double *p);
+struct dd gelu_tanh_d2(struct dd x, const double *p);
+struct dd quick_gelu(struct dd x, const double *p);
+struct dd quick_gelu_d1(struct dd x, const double *p);
+struct dd quick_gelu_d2(struct dd x, const double *p);
+struct dd error_function(struct dd x, const double *p);
+struct dd error_function_d1(struct dd x, const double *p);
+struct dd error_function_d2(struct dd x, const double *p);
 
 #endif

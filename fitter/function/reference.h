@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "function.h"
 
-/* Makes function_value of a built-in function come from MPFR: 128 bits, rounded to long double. Derivatives stay as
+/* Makes function_value of a built-in function come from MPFR: 128 bits, rounded to two doubles. Derivatives stay as
  * they are. *info is what function->info then points to. Exit 77 when pwlc was built without MPFR, 2 for functions that
  * are not built in. */
 int reference_use_mpfr(struct function *function, struct function_info *info, struct diag *diag);

@@ -104,14 +104,14 @@ static int finish(struct reader *reader)
 /* As numpy.linspace(low, high, count). */
 static int read_values(struct reader *reader, const struct npy *npy)
 {
-    const long double low = reader->grid->low, high = reader->grid->high;
+    const struct dd low = dd_of(reader->grid->low), width = dd_sum(reader->grid->high, -reader->grid->low);
     if (npy->dimensions != 1)
         return diag_set(reader->diag, EXIT_USAGE,
                         "the shape must be (n,) with :LOW:HIGH behind the name: one y for each x of that grid");
     const size_t count = npy->shape[0];
     for (size_t k = 0; k < count; k++) {
-        const long double share = count > 1 ? (long double)k / (long double)(count - 1) : 0;
-        const int point = add_point(reader, k, (double)(low + (high - low) * share), npy_real(npy, k));
+        const struct dd share = count > 1 ? dd_div(dd_of((double)k), dd_of((double)(count - 1))) : dd_of(0);
+        const int point = add_point(reader, k, dd_add(low, dd_mul(width, share)).hi, npy_real(npy, k));
         if (point != EXIT_DONE)
             return point;
     }
@@ -248,30 +248,38 @@ void samples_free(struct samples *samples)
 }
 
 /* The last i with x[i] <= x, but never the last sample: the start of the interval that holds x. */
-static size_t find_interval(const struct samples *samples, long double x)
+static size_t find_interval(const struct samples *samples, struct dd x)
 {
     size_t low = 0, high = samples->count - 1; /* the answer lies in [low, high) */
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
-        if (samples->x[middle] <= x)
-            low = middle;
-        else
+        if (dd_less(x, dd_of(samples->x[middle])))
             high = middle;
+        else
+            low = middle;
     }
     return low;
 }
 
-long double samples_derivative(const struct samples *samples, long double x)
+/* A quarter of b - a, which does not overflow. */
+static struct dd quarter_between(double a, double b)
 {
-    const size_t i = find_interval(samples, x);
-    return ((long double)samples->y[i + 1] - samples->y[i]) / ((long double)samples->x[i + 1] - samples->x[i]);
+    return dd_sum(b / 4, -a / 4);
 }
 
-long double samples_value(const struct samples *samples, long double x)
+struct dd samples_derivative(const struct samples *samples, struct dd x)
 {
     const size_t i = find_interval(samples, x);
-    if (x == samples->x[i + 1])
-        return samples->y[i + 1];
-    const long double part = (x - samples->x[i]) / ((long double)samples->x[i + 1] - samples->x[i]);
-    return samples->y[i] + part * ((long double)samples->y[i + 1] - samples->y[i]);
+    return dd_div(quarter_between(samples->y[i], samples->y[i + 1]), quarter_between(samples->x[i], samples->x[i + 1]));
+}
+
+struct dd samples_value(const struct samples *samples, struct dd x)
+{
+    const size_t i = find_interval(samples, x);
+    if (!dd_less(x, dd_of(samples->x[i + 1])))
+        return dd_of(samples->y[i + 1]);
+    const struct dd part =
+        dd_div(dd_plus(dd_scaled(x, 0.25), -samples->x[i] / 4), quarter_between(samples->x[i], samples->x[i + 1]));
+    const struct dd quarter = dd_mul(part, quarter_between(samples->y[i], samples->y[i + 1]));
+    return dd_scaled(dd_plus(quarter, samples->y[i] / 4), 4);
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/dd.h"
 #include "base/diag.h"
 
 struct samples {
@@ -25,7 +26,7 @@ int samples_parse(const void *bytes, size_t size, int npy, struct samples **samp
 void samples_free(struct samples *samples);
 
 /* Linear interpolation, and its slope (of the interval to the right at a sample). x must lie in [x[0], x[count-1]]. */
-long double samples_value(const struct samples *samples, long double x);
-long double samples_derivative(const struct samples *samples, long double x);
+struct dd samples_value(const struct samples *samples, struct dd x);
+struct dd samples_derivative(const struct samples *samples, struct dd x);
 
 #endif

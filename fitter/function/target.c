@@ -5,7 +5,7 @@
 
 /* Ends of the domain as real numbers, and whether they belong to it. */
 struct real_domain {
-    long double min, max;
+    double min, max;
     bool open_min, open_max, punctured;
 };
 
@@ -23,14 +23,16 @@ static struct real_domain real_domain_of(const struct function *function)
                                 .punctured = info->punctured};
 }
 
-static bool below(const struct real_domain *domain, long double x)
+static bool below(const struct real_domain *domain, struct dd x)
 {
-    return x < domain->min || (domain->open_min && x == domain->min);
+    const struct dd min = dd_of(domain->min);
+    return dd_less(x, min) || (domain->open_min && !dd_less(min, x));
 }
 
-static bool above(const struct real_domain *domain, long double x)
+static bool above(const struct real_domain *domain, struct dd x)
 {
-    return x > domain->max || (domain->open_max && x == domain->max);
+    const struct dd max = dd_of(domain->max);
+    return dd_less(max, x) || (domain->open_max && !dd_less(x, max));
 }
 
 /* x grows with the code, so both ends are found by bisection. */
@@ -42,7 +44,7 @@ struct code_domain code_domain_find(const struct function *function, const struc
     int64_t low = in->qmin, high = in->qmax + 1; /* the first code that is not below lies in [low, high] */
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (below(&domain, tensor_real(in, middle)))
+        if (below(&domain, tensor_at(in, middle)))
             low = middle + 1;
         else
             high = middle;
@@ -52,7 +54,7 @@ struct code_domain code_domain_find(const struct function *function, const struc
     high = in->qmax + 1; /* the first code that is above lies in [low, high] */
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (above(&domain, tensor_real(in, middle)))
+        if (above(&domain, tensor_at(in, middle)))
             high = middle;
         else
             low = middle + 1;
@@ -81,21 +83,32 @@ int64_t code_domain_nearest(const struct code_domain *domain, int64_t q)
     return domain->has_hole && q == domain->hole ? domain->hole_stands : q;
 }
 
-long double target_unclipped(const struct function *function, const struct tensor *in, const struct tensor *out,
-                             enum outside outside, int64_t q_x)
+struct dd target_unclipped(const struct function *function, const struct tensor *in, const struct tensor *out,
+                           enum outside outside, int64_t q_x)
 {
-    long double x = tensor_real(in, q_x);
-    if (outside == OUTSIDE_CLAMP && !function_defined(function, x)) {
+    struct dd x = tensor_at(in, q_x);
+    if (outside == OUTSIDE_CLAMP && !function_defined_at(function, x)) {
         const struct code_domain domain = code_domain_find(function, in);
         if (domain.first <= domain.last)
-            x = tensor_real(in, code_domain_nearest(&domain, q_x));
+            x = tensor_at(in, code_domain_nearest(&domain, q_x));
     }
-    return function_value(function, x) / out->scale.value + (long double)out->zero_point;
+    return target_of_value(out, function_at(function, x));
 }
 
-long double target_clipped(const struct tensor *out, long double target)
+struct dd target_of_value(const struct tensor *out, struct dd value)
 {
-    if (target < (long double)out->qmin)
-        return (long double)out->qmin;
-    return target > (long double)out->qmax ? (long double)out->qmax : target;
+    const struct dd steps = out->scale.power_of_two ? dd_scaled(value, 1 / out->scale.value) /* exactly, and sooner */
+                                                    : dd_div(value, dd_of(out->scale.value));
+    return dd_add(steps, dd_of_integer(out->zero_point));
+}
+
+struct dd target_clipped(const struct tensor *out, struct dd target)
+{
+    const struct dd low = dd_of((double)out->qmin), high = dd_of((double)out->qmax);
+    return dd_less(target, low) ? low : dd_less(high, target) ? high : target;
+}
+
+struct dd target_missed(struct dd target, int64_t q_y)
+{
+    return dd_plus(dd_neg(target), (double)q_y);
 }

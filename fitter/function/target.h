@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/dd.h"
 #include "function.h"
 #include "tensor.h"
 
@@ -28,10 +29,16 @@ int64_t code_domain_nearest(const struct code_domain *domain, int64_t q);
 
 /* The real target of a code in output LSB, f(x)/scale_y + zp_y, not clipped. Codes outside the domain take the
  * nearest defined code's value under OUTSIDE_CLAMP. */
-long double target_unclipped(const struct function *function, const struct tensor *in, const struct tensor *out,
-                             enum outside outside, int64_t q_x);
+struct dd target_unclipped(const struct function *function, const struct tensor *in, const struct tensor *out,
+                           enum outside outside, int64_t q_x);
+
+/* The same of a value of f. */
+struct dd target_of_value(const struct tensor *out, struct dd value);
 
 /* A target, or any output code, within the output range. */
-long double target_clipped(const struct tensor *out, long double target);
+struct dd target_clipped(const struct tensor *out, struct dd target);
+
+/* How far an output code is from a target. */
+struct dd target_missed(struct dd target, int64_t q_y);
 
 #endif

@@ -21,7 +21,7 @@ static void set_power_of_two(struct scale *scale, int shift_bits)
 {
     scale->power_of_two = true;
     scale->shift_bits = shift_bits;
-    scale->value = ldexpl(1.0L, -shift_bits);
+    scale->value = ldexp(1, -shift_bits);
     snprintf(scale->text, sizeof scale->text, "2^%d", -shift_bits);
 }
 
@@ -256,8 +256,15 @@ int64_t code_max(int bits, bool is_signed)
     return ((int64_t)1 << (is_signed ? bits - 1 : bits)) - 1;
 }
 
+struct dd tensor_at(const struct tensor *tensor, int64_t q)
+{
+    const int64_t exact = (int64_t)1 << 52; /* beyond, q - zero_point can leave a double, and int64 */
+    if (tensor->zero_point > -exact && tensor->zero_point < exact)
+        return dd_product((double)(q - tensor->zero_point), tensor->scale.value);
+    return dd_times(dd_plus(dd_neg(dd_of_integer(tensor->zero_point)), (double)q), tensor->scale.value);
+}
+
 long double tensor_real(const struct tensor *tensor, int64_t q)
 {
-    /* in long double, since q - zero_point can leave int64 */
-    return tensor->scale.value * ((long double)q - (long double)tensor->zero_point);
+    return dd_long(tensor_at(tensor, q));
 }

@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/dd.h"
 
 /* A scale is 2^-shift_bits or any positive finite decimal; the text is canonical ("2^-12", "0.0472"). */
 struct scale {
     char text[40];
-    long double value;
+    double value;
     bool power_of_two;
     int shift_bits; /* value = 2^-shift_bits when power_of_two; -64..64 */
 };
@@ -58,7 +59,8 @@ int64_t code_max(int bits, bool is_signed);
 /* Bits of the C type that holds codes of a width of up to 32 bits: 8, 16 or 32. */
 int code_type_bits(int bits);
 
-/* scale * (q - zero_point) */
+/* scale * (q - zero_point), which two doubles hold exactly; and for display, in a long double */
+struct dd tensor_at(const struct tensor *tensor, int64_t q);
 long double tensor_real(const struct tensor *tensor, int64_t q);
 
 #endif

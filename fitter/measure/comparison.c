@@ -6,21 +6,19 @@
 
 #include "function/samples.h"
 
-/* By how much errors differ that are equal by the formula: some of the last bits of a long double, of targets as large
- * as the outputs' range, and no less than the doubles that they become. */
+/* By how much errors differ that are equal by the formula: some of the last bits of f, of targets as large as the
+ * outputs' range, and no less than the doubles that they become. */
 #define TARGET_NOISE 0x1p-59 /* of that range */
 #define LEAST_TIE 1e-12      /* LSB */
 
-long double subject_value(const struct subject *subject, int64_t q)
+struct dd subject_value(const struct subject *subject, int64_t q)
 {
-    return function_value(subject->function,
-                          tensor_real(&subject->table->in, code_domain_nearest(&subject->domain, q)));
+    return function_at(subject->function, tensor_at(&subject->table->in, code_domain_nearest(&subject->domain, q)));
 }
 
-long double subject_target(const struct subject *subject, long double value)
+struct dd subject_target(const struct subject *subject, struct dd value)
 {
-    const struct tensor *out = &subject->table->out;
-    return value / out->scale.value + (long double)out->zero_point;
+    return target_of_value(&subject->table->out, value);
 }
 
 struct point point_at(const struct subject *subject, int64_t q, bool averaged)
@@ -35,34 +33,35 @@ static bool one_direction(const struct subject *subject, int64_t a, int64_t b, i
     const struct tensor *in = &subject->table->in;
     if (code_domain_nearest(&subject->domain, a) != a || code_domain_nearest(&subject->domain, b) != b)
         return false;
-    const long double x_a = tensor_real(in, a), x_b = tensor_real(in, b);
+    const struct dd x_a = tensor_at(in, a), x_b = tensor_at(in, b);
     if (function->samples) {
         const struct samples *samples = function->samples;
         size_t low = 0, high = samples->count; /* the first sample beyond x_a lies in [low, high] */
         while (low < high) {
             const size_t middle = low + (high - low) / 2;
-            if (samples->x[middle] > x_a)
+            if (dd_less(x_a, dd_of(samples->x[middle])))
                 high = middle;
             else
                 low = middle + 1;
         }
         /* Both lie inside the samples, so the interval that holds x_a ends at low, or x_a is the last sample. */
-        for (size_t i = low > 0 ? low : 1; i < samples->count && samples->x[i - 1] < x_b; i++) {
+        for (size_t i = low > 0 ? low : 1; i < samples->count && dd_less(dd_of(samples->x[i - 1]), x_b); i++) {
             if ((samples->y[i] - samples->y[i - 1]) * direction <= 0)
                 return false;
         }
         return true;
     }
-    const long double x_middle = tensor_real(in, a + (b - a) / 2);
-    return function_derivative(function, x_a) * direction > 0 && function_derivative(function, x_b) * direction > 0 &&
-           function_defined(function, x_middle) && function_derivative(function, x_middle) * direction > 0;
+    const struct dd x_middle = tensor_at(in, a + (b - a) / 2);
+    return function_derivative_at(function, x_a).hi * direction > 0 &&
+           function_derivative_at(function, x_b).hi * direction > 0 && function_defined_at(function, x_middle) &&
+           function_derivative_at(function, x_middle).hi * direction > 0;
 }
 
 /* A difference within the function's own accuracy has no direction. */
-static int direction_of(const struct function *function, long double from, long double to)
+static int direction_of(const struct function *function, struct dd from, struct dd to)
 {
-    const long double difference = to - from;
-    const long double noise = function_noise(function) * fmaxl(fabsl(from), fabsl(to));
+    const double difference = dd_sub(to, from).hi;
+    const double noise = function_noise(function) * fmax(fabs(from.hi), fabs(to.hi));
     if (difference > noise)
         return 1;
     return difference < -noise ? -1 : 0;
@@ -82,29 +81,30 @@ bool steps_backward(const struct subject *subject, const struct point *from, con
 void chunk_add_point(struct chunk *chunk, const struct subject *subject, const struct point *point)
 {
     const struct tensor *out = &subject->table->out;
-    const long double target = subject_target(subject, point->value);
-    if (isnan(target) || (subject->function->expression && isinf(target))) {
+    const struct dd target = subject_target(subject, point->value);
+    if (isnan(target.hi) || (subject->function->expression && isinf(target.hi))) {
         if (!chunk->has_no_value)
             chunk->no_value_at = point->q;
         chunk->has_no_value = true;
         return;
     }
-    const long double clipped = target_clipped(out, target);
-    const long double difference = (long double)point->y - clipped, distance = fabsl(difference);
-    const double err = (double)distance;
+    const struct dd clipped = target_clipped(out, target), difference = target_missed(clipped, point->y),
+                    distance = dd_abs(difference);
+    const double err = distance.hi;
     if (err > chunk->max_err)
         chunk->max_err = err;
-    if (distance > (long double)chunk->max_ulp + 0.5L) {
+    if (dd_less(dd_of((double)chunk->max_ulp + 0.5), distance)) {
         /* From the nearest code; of two equally near, the one on q_y's side. At most 2^32. */
-        chunk->max_ulp = (int64_t)ceill(distance - 0.5L);
+        const struct dd beyond = dd_plus(distance, -0.5);
+        chunk->max_ulp = (int64_t)ceil(beyond.hi) + (beyond.lo > 0 && beyond.hi == ceil(beyond.hi));
         chunk->max_ulp_at = point->q;
     }
-    chunk->saturated += clipped != target;
+    chunk->saturated += clipped.hi != target.hi || clipped.lo != target.lo;
     if (point->averaged) {
-        chunk->sum += distance;
-        chunk->signed_sum += difference;
-        chunk->sum_of_squares += distance * distance;
-        chunk->correct += distance <= 0.5L;
+        chunk->sum = dd_plus(chunk->sum, err);
+        chunk->signed_sum = dd_plus(chunk->signed_sum, difference.hi);
+        chunk->sum_of_squares = dd_plus(chunk->sum_of_squares, err * err);
+        chunk->correct += !dd_less(dd_of(0.5), distance);
         chunk->averaged++;
     }
 }
@@ -168,8 +168,8 @@ int64_t chunk_code(const struct subject *subject, const struct chunk_codes *code
 
 static double error_at(const struct subject *subject, int64_t q)
 {
-    const long double target = subject_target(subject, subject_value(subject, q));
-    return (double)fabsl((long double)packed_eval(subject->packed, q) - target_clipped(&subject->table->out, target));
+    const struct dd target = subject_target(subject, subject_value(subject, q));
+    return fabs(target_missed(target_clipped(&subject->table->out, target), packed_eval(subject->packed, q)).hi);
 }
 
 static int64_t lowest_of_largest(const struct subject *subject, const struct chunk *chunks,
@@ -191,9 +191,9 @@ int chunks_join(const struct subject *subject, const struct chunk *chunks, size_
     struct chunk all = chunks[0];
     for (size_t i = 1; i < count; i++) {
         const struct chunk *chunk = &chunks[i];
-        all.sum += chunk->sum;
-        all.signed_sum += chunk->signed_sum;
-        all.sum_of_squares += chunk->sum_of_squares;
+        all.sum = dd_add(all.sum, chunk->sum);
+        all.signed_sum = dd_add(all.signed_sum, chunk->signed_sum);
+        all.sum_of_squares = dd_add(all.sum_of_squares, chunk->sum_of_squares);
         all.averaged += chunk->averaged;
         all.correct += chunk->correct;
         all.saturated += chunk->saturated;
@@ -213,19 +213,19 @@ int chunks_join(const struct subject *subject, const struct chunk *chunks, size_
         return diag_set(diag, subject->function->expression ? EXIT_USAGE : EXIT_IO,
                         "%s has no value at code %" PRId64 " (x = %Lg)", function_name(subject->function),
                         all.no_value_at, tensor_real(&subject->table->in, all.no_value_at));
-    const long double averaged = (long double)all.averaged;
-    const bool balanced = fabsl(all.signed_sum) <= (long double)BIAS_RESOLUTION * all.sum;
+    const struct dd averaged = dd_of((double)all.averaged);
+    const bool balanced = fabs(all.signed_sum.hi) <= BIAS_RESOLUTION * all.sum.hi;
     *stats = (struct error_stats){
         .checked = (int64_t)codes->count,
         .exhaustive = !codes->items,
         .max_err = all.max_err,
         .max_err_at = lowest_of_largest(subject, chunks, codes, all.max_err),
-        .rms = (double)sqrtl(all.sum_of_squares / averaged),
-        .mean_abs = (double)(all.sum / averaged),
-        .bias = balanced ? 0 : (double)(all.signed_sum / averaged),
+        .rms = dd_sqrt(dd_div(all.sum_of_squares, averaged)).hi,
+        .mean_abs = dd_div(all.sum, averaged).hi,
+        .bias = balanced ? 0 : dd_div(all.signed_sum, averaged).hi,
         .max_ulp = all.max_ulp,
         .max_ulp_at = all.max_ulp_at,
-        .correctly_rounded = (double)((long double)all.correct / averaged),
+        .correctly_rounded = (double)all.correct / averaged.hi,
         .saturated_codes = all.saturated,
         .monotone = !all.backward,
     };

@@ -26,13 +26,13 @@ int subject_make(const struct table *table, const struct packed_table *packed, c
                  struct subject *subject, struct diag *diag);
 
 /* f at a code (not scaled), and the target made from such a value, in output LSB, not clipped. */
-long double subject_value(const struct subject *subject, int64_t q);
-long double subject_target(const struct subject *subject, long double value);
+struct dd subject_value(const struct subject *subject, int64_t q);
+struct dd subject_target(const struct subject *subject, struct dd value);
 
 /* What one thread finds in a run of codes. */
 struct chunk {
-    long double sum, sum_of_squares; /* of |q_y - t| of the codes in the averages */
-    long double signed_sum;          /* of q_y - t of the same */
+    struct dd sum, sum_of_squares; /* of |q_y - t| of the codes in the averages */
+    struct dd signed_sum;          /* of q_y - t of the same */
     int64_t averaged, correct;
     int64_t saturated;
     double max_err;
@@ -49,7 +49,7 @@ struct chunk chunk_load(struct record *record);
 struct point {
     int64_t q, y;
     bool averaged;
-    long double value; /* f */
+    struct dd value; /* f */
 };
 
 struct point point_at(const struct subject *subject, int64_t q, bool averaged);
@@ -66,8 +66,8 @@ bool steps_backward_at(const struct subject *subject, int64_t q);
 /* What a chunk starts from, of a comparison that knows nothing yet. */
 struct chunk chunk_initial(const struct subject *subject);
 
-/* The least error that counts as large as the largest: functions of two libraries differ in their last bit, and so do
- * errors that are equal by the formula. */
+/* The least error that counts as large as the largest: errors that are equal by the formula differ in their last bits.
+ */
 double max_err_tied(const struct tensor *out, double max_err);
 
 /* What is compared, cut into chunks. */

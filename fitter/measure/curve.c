@@ -9,15 +9,15 @@ struct curve_point curve_point_of(const struct table *table, const struct packed
                                   const struct function *function, int64_t code)
 {
     const struct tensor *out = &table->out;
-    const long double target = target_unclipped(function, &table->in, out, table->outside, code);
-    const long double clipped = target_clipped(out, target);
+    const struct dd target = target_unclipped(function, &table->in, out, table->outside, code);
+    const struct dd clipped = target_clipped(out, target);
     const int64_t y = packed_eval(packed, code);
     return (struct curve_point){.code = code,
-                                .x = (double)tensor_real(&table->in, code),
-                                .f = (double)((target - (long double)out->zero_point) * out->scale.value),
-                                .target = (double)clipped,
+                                .x = tensor_at(&table->in, code).hi,
+                                .f = dd_times(dd_sub(target, dd_of_integer(out->zero_point)), out->scale.value).hi,
+                                .target = clipped.hi,
                                 .output = y,
-                                .err = (double)((long double)y - clipped)};
+                                .err = target_missed(clipped, y).hi};
 }
 
 int curve_make(const struct table *table, const struct packed_table *packed, const struct function *function,
@@ -43,7 +43,7 @@ int curve_make(const struct table *table, const struct packed_table *packed, con
         curve->code[k] = code;
         curve->x[k] = point.x;
         curve->f[k] = point.f;
-        curve->y[k] = (double)tensor_real(&table->out, point.output);
+        curve->y[k] = tensor_at(&table->out, point.output).hi;
         curve->err[k] = point.err;
     }
     return EXIT_DONE;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "error_bound.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,20 +8,21 @@
 
 #include "base/integers.h"
 #include "base/number.h"
+#include "base/real.h"
 #include "function/curvature.h"
 #include "comparison.h"
 #include "residues.h"
 
 /* Relative error of f and f', of the target and the line made from them, and of x; see error_bound.h. */
-#define NOISE (48 * LDBL_EPSILON)
+#define NOISE (48 * 0x1p-63)
 /* Covers what underflows. */
-#define LEAST_NOISE 0x1p-40L
+#define LEAST_NOISE 0x1p-40
 /* A run is not halved for less than this, in LSB and relative to the largest error. */
-#define LEAST_GAIN 0x1p-12L
-#define LEAST_GAIN_RELATIVE 0x1p-20L
+#define LEAST_GAIN 0x1p-12
+#define LEAST_GAIN_RELATIVE 0x1p-20
 /* Rounding is looked at where the bound is more than this above an error that a code has, in LSB; and as much more for
  * each ROUNDINGS_PER_GAIN times that it was looked at in the same segment. */
-#define ROUNDING_GAIN 0x1p-12L
+#define ROUNDING_GAIN 0x1p-12
 #define ROUNDINGS_PER_GAIN 64
 /* Work after which runs are taken as they are: the bound stays one. */
 #define MAX_SAMPLES (1L << 20)
@@ -30,16 +30,16 @@
 #define MAX_ROUNDINGS (1L << 12) /* of a segment */
 #define MAX_ROUNDINGS_JUDGED 32  /* where only `most` counts */
 /* Between these nothing overflows: slopes are multiplied by at most 2^33 codes. */
-#define LARGEST_VALUE 0x1p500L
+#define LARGEST_VALUE 0x1p500
 
 /* The bound of some codes in the making. */
 struct error_search {
     struct subject subject;
-    long double low, high; /* the output's range */
-    long double attained;  /* largest error found at a code of the segment, its rounding taken at its worst */
-    long double reached;   /* the same with its own rounding */
-    long double bound;     /* of the codes that were dealt with */
-    long double most;      /* a bound beyond it may be any number beyond it: the search ends */
+    real low, high; /* the output's range */
+    real attained;  /* largest error found at a code of the segment, its rounding taken at its worst */
+    real reached;   /* the same with its own rounding */
+    real bound;     /* of the codes that were dealt with */
+    real most;      /* a bound beyond it may be any number beyond it: the search ends */
     long samples, runs, roundings;
     bool failed;
 };
@@ -48,22 +48,22 @@ struct error_search {
 struct line_piece {
     const struct segment *segment;
     bool mirrored;
-    long double unit;         /* 2^-n */
-    long double below, above; /* q_y - L is in [-below, above] */
+    real unit;         /* 2^-n */
+    real below, above; /* q_y - L is in [-below, above] */
 };
 
 /* A code, with the target and its slope there. */
 struct sample {
     int64_t q;
-    long double offset; /* q - zp, what x is made of */
-    long double target, slope;
-    long double line, line_terms; /* the sum of the line's terms, and of their magnitudes */
-    long double output;           /* the line rounded */
+    real offset; /* q - zp, what x is made of */
+    real target, slope;
+    real line, line_terms; /* the sum of the line's terms, and of their magnitudes */
+    real output;           /* the line rounded */
 };
 
 /* A straight line over a run, by its values at both ends. */
 struct straight {
-    long double from, to;
+    real from, to;
 };
 
 static bool is_over(const struct error_search *search)
@@ -71,53 +71,53 @@ static bool is_over(const struct error_search *search)
     return search->failed || search->bound > search->most;
 }
 
-static long double clip(const struct error_search *search, long double y)
+static real clip(const struct error_search *search, real y)
 {
     return y < search->low ? search->low : y > search->high ? search->high : y;
 }
 
-static long double at(struct straight straight, long double share)
+static real at(struct straight straight, real share)
 {
     return straight.from + share * (straight.to - straight.from);
 }
 
-static struct straight raised(struct straight straight, long double by)
+static struct straight raised(struct straight straight, real by)
 {
     return (struct straight){straight.from + by, straight.to + by};
 }
 
-static struct straight part(struct straight straight, long double from, long double to)
+static struct straight part(struct straight straight, real from, real to)
 {
     return (struct straight){at(straight, from), at(straight, to)};
 }
 
 /* The largest sat(upper) - sat(lower) on a run. */
-static long double largest_gap(const struct error_search *search, struct straight upper, struct straight lower)
+static real largest_gap(const struct error_search *search, struct straight upper, struct straight lower)
 {
-    long double gap =
-        fmaxl(clip(search, upper.from) - clip(search, lower.from), clip(search, upper.to) - clip(search, lower.to));
+    real gap = real_larger(clip(search, upper.from) - clip(search, lower.from),
+                           clip(search, upper.to) - clip(search, lower.to));
     const struct straight both[] = {upper, lower};
-    const long double limits[] = {search->low, search->high};
+    const real limits[] = {search->low, search->high};
     for (int i = 0; i < 4; i++) {
         const struct straight straight = both[i / 2];
-        const long double share = (limits[i % 2] - straight.from) / (straight.to - straight.from);
+        const real share = (limits[i % 2] - straight.from) / (straight.to - straight.from);
         if (share > 0 && share < 1)
-            gap = fmaxl(gap, clip(search, at(upper, share)) - clip(search, at(lower, share)));
+            gap = real_larger(gap, clip(search, at(upper, share)) - clip(search, at(lower, share)));
     }
     return gap;
 }
 
 /* The largest error of a run where the target lies between two straight lines. */
-static long double error_between(const struct error_search *search, const struct line_piece *piece,
-                                 struct straight line, struct straight lower, struct straight upper, long double noise)
+static real error_between(const struct error_search *search, const struct line_piece *piece, struct straight line,
+                          struct straight lower, struct straight upper, real noise)
 {
-    return fmaxl(largest_gap(search, raised(line, piece->above), raised(lower, -noise)),
-                 largest_gap(search, raised(upper, noise), raised(line, -piece->below)));
+    return real_larger(largest_gap(search, raised(line, piece->above), raised(lower, -noise)),
+                       largest_gap(search, raised(upper, noise), raised(line, -piece->below)));
 }
 
-static long double noise_of(const struct error_search *search, const struct sample *sample, long double target)
+static real noise_of(const struct error_search *search, const struct sample *sample, real target)
 {
-    const long double zero_point = fabsl((long double)search->subject.table->out.zero_point);
+    const real zero_point = real_abs((real)search->subject.table->out.zero_point);
     return LEAST_NOISE + NOISE * (target + 2 * zero_point + sample->line_terms);
 }
 
@@ -135,15 +135,15 @@ static void line_at(const struct error_search *search, const struct line_piece *
     const struct table *table = search->subject.table;
     const struct segment *segment = piece->segment;
     const int64_t sum = shifted_sum(table, segment, piece->mirrored ? 2 * table->in.zero_point - sample->q : sample->q);
-    const long double outside = table->form == PWL_BIASED ? 0 : (long double)segment->offset;
-    const long double exact = piece->unit * (long double)sum,
-                      rounded = segment->n > 0 ? (long double)pwl_shr64(sum, segment->n, (int)table->rounding) : exact;
+    const real outside = table->form == PWL_BIASED ? 0 : (real)segment->offset;
+    const real exact = piece->unit * (real)sum,
+               rounded = segment->n > 0 ? (real)pwl_shr64(sum, segment->n, (int)table->rounding) : exact;
     /* Level, and its rounding known. */
-    const long double line = (segment->q_b == 0 ? rounded : exact) + outside, output = rounded + outside,
-                      fold = piece->mirrored ? (long double)table->fold_sum : 0;
+    const real line = (segment->q_b == 0 ? rounded : exact) + outside, output = rounded + outside,
+               fold = piece->mirrored ? (real)table->fold_sum : 0;
     sample->line = piece->mirrored ? fold - line : line;
     sample->output = piece->mirrored ? fold - output : output;
-    sample->line_terms = fabsl(exact) + fabsl(outside) + fabsl(fold);
+    sample->line_terms = real_abs(exact) + real_abs(outside) + real_abs(fold);
 }
 
 static struct sample sample_at(struct error_search *search, const struct line_piece *piece, int64_t q)
@@ -151,72 +151,73 @@ static struct sample sample_at(struct error_search *search, const struct line_pi
     const struct subject *subject = &search->subject;
     const struct tensor *in = &subject->table->in, *out = &subject->table->out;
     const int64_t defined = code_domain_nearest(&subject->domain, q);
-    const long double x = tensor_real(in, defined);
-    struct sample sample = {.q = q, .offset = (long double)defined - (long double)in->zero_point};
-    sample.target = subject_target(subject, function_value(subject->function, x));
-    sample.slope =
-        defined == q ? function_derivative(subject->function, x) * in->scale.value / out->scale.value : 0; /* level */
+    const struct dd x = tensor_at(in, defined);
+    struct sample sample = {.q = q, .offset = (real)defined - (real)in->zero_point};
+    sample.target = real_of(subject_target(subject, function_at(subject->function, x)));
+    if (defined == q) /* else level */
+        sample.slope = real_of(dd_mul(function_derivative_at(subject->function, x),
+                                      dd_div(dd_of(in->scale.value), dd_of(out->scale.value))));
     line_at(search, piece, &sample);
-    if (!(fabsl(sample.target) < LARGEST_VALUE))
+    if (!(real_abs(sample.target) < LARGEST_VALUE))
         search->failed = true;
     search->samples++;
     return sample;
 }
 
 /* What a code is off by where its output lies in [line - below, line + above]. */
-static long double error_of(const struct error_search *search, const struct sample *sample, long double line,
-                            long double below, long double above)
+static real error_of(const struct error_search *search, const struct sample *sample, real line, real below, real above)
 {
-    const long double target = sample->target, noise = noise_of(search, sample, fabsl(target));
-    return fmaxl(clip(search, line + above) - clip(search, target - noise),
-                 clip(search, target + noise) - clip(search, line - below));
+    const real target = sample->target, noise = noise_of(search, sample, real_abs(target));
+    return real_larger(clip(search, line + above) - clip(search, target - noise),
+                       clip(search, target + noise) - clip(search, line - below));
 }
 
 static void add_code(struct error_search *search, const struct line_piece *piece, const struct sample *sample)
 {
-    const long double error = error_of(search, sample, sample->output, 0, 0);
-    search->attained = fmaxl(search->attained, error_of(search, sample, sample->line, piece->below, piece->above));
-    search->reached = fmaxl(search->reached, error);
-    search->bound = fmaxl(search->bound, error);
+    const real error = error_of(search, sample, sample->output, 0, 0);
+    search->attained =
+        real_larger(search->attained, error_of(search, sample, sample->line, piece->below, piece->above));
+    search->reached = real_larger(search->reached, error);
+    search->bound = real_larger(search->bound, error);
 }
 
-static long double largest(long double a, long double b, long double c, long double d)
+static real largest(real a, real b, real c, real d)
 {
-    return fmaxl(fmaxl(fabsl(a), fabsl(b)), fmaxl(fabsl(c), fabsl(d)));
+    return real_larger(real_larger(real_abs(a), real_abs(b)), real_larger(real_abs(c), real_abs(d)));
 }
 
 /* f' is a sum of terms no larger than f / x and f'. */
-static long double slope_noise(const struct error_search *search, const struct sample *sample)
+static real slope_noise(const struct error_search *search, const struct sample *sample)
 {
-    const long double value = sample->target - (long double)search->subject.table->out.zero_point;
-    return NOISE * (fabsl(sample->slope) + (sample->offset != 0 ? fabsl(value / sample->offset) : 0));
+    const real value = sample->target - (real)search->subject.table->out.zero_point;
+    return NOISE * (real_abs(sample->slope) + (sample->offset != 0 ? real_abs(value / sample->offset) : 0));
 }
 
 /* A bound of the codes from a to b, between which f is of one curvature. */
-static long double error_of_run(const struct error_search *search, const struct line_piece *piece, int sign,
-                                const struct sample *a, const struct sample *b)
+static real error_of_run(const struct error_search *search, const struct line_piece *piece, int sign,
+                         const struct sample *a, const struct sample *b)
 {
-    const long double width = (long double)(b->q - a->q);
+    const real width = (real)(b->q - a->q);
     /* Where the tangents cross. Any place in the run would do, so its roundings do no harm. */
-    long double crossing = ((b->target - a->target) / width - b->slope) / (a->slope - b->slope);
+    real crossing = ((b->target - a->target) / width - b->slope) / (a->slope - b->slope);
     if (!(crossing >= 0 && crossing <= 1))
-        crossing = 0.5L;
+        crossing = 0.5;
     const struct straight line = {a->line, b->line}, chord = {a->target, b->target};
     const struct straight from_a = {a->target, a->target + a->slope * (crossing * width)};
     const struct straight from_b = {b->target - b->slope * ((1 - crossing) * width), b->target};
     /* f lies between the chord and the tangents, and f' between its values at the ends. */
-    const long double target = largest(a->target, b->target, from_a.to, from_b.from);
-    const long double rounded_x =
-        NOISE * fmaxl(fabsl(a->offset), fabsl(b->offset)) * fmaxl(fabsl(a->slope), fabsl(b->slope));
-    const long double noise = fmaxl(noise_of(search, a, target), noise_of(search, b, target)) + rounded_x +
-                              fmaxl(slope_noise(search, a), slope_noise(search, b)) * width;
+    const real target = largest(a->target, b->target, from_a.to, from_b.from);
+    const real rounded_x = NOISE * real_larger(real_abs(a->offset), real_abs(b->offset)) *
+                           real_larger(real_abs(a->slope), real_abs(b->slope));
+    const real noise = real_larger(noise_of(search, a, target), noise_of(search, b, target)) + rounded_x +
+                       real_larger(slope_noise(search, a), slope_noise(search, b)) * width;
     const struct straight tangents[] = {from_a, from_b},
                           chords[] = {part(chord, 0, crossing), part(chord, crossing, 1)};
     const struct straight lines[] = {part(line, 0, crossing), part(line, crossing, 1)};
-    long double error = 0;
+    real error = 0;
     for (int i = 0; i < 2; i++)
-        error = fmaxl(error, error_between(search, piece, lines[i], sign > 0 ? tangents[i] : chords[i],
-                                           sign > 0 ? chords[i] : tangents[i], noise));
+        error = real_larger(error, error_between(search, piece, lines[i], sign > 0 ? tangents[i] : chords[i],
+                                                 sign > 0 ? chords[i] : tangents[i], noise));
     return error;
 }
 
@@ -227,13 +228,13 @@ static struct line_piece rounded_over(const struct table *table, const struct li
 {
     const int64_t mirror = 2 * table->in.zero_point, first = piece->mirrored ? mirror - b : a;
     const int n = piece->segment->n;
-    const long double half = table->rounding == PWL_FLOOR ? 0 : 0.5L;
+    const real half = table->rounding == PWL_FLOOR ? 0 : 0.5;
     const uint64_t sum =
         (uint64_t)shifted_sum(table, piece->segment, first) + (half > 0 ? (uint64_t)pwl_shl64(1, n - 1) : 0);
     const struct residues residues = residues_over(sum, (uint64_t)piece->segment->q_b, n, b - a);
     const bool ties = residues.least == 0 && table->rounding >= PWL_HALF_AWAY;
-    const long double below = ties ? 0.5L : piece->unit * (long double)residues.most - half,
-                      above = half - piece->unit * (long double)residues.least;
+    const real below = ties ? 0.5 : piece->unit * (real)residues.most - half,
+               above = half - piece->unit * (real)residues.least;
     struct line_piece rounded = *piece;
     rounded.below = piece->mirrored ? above : below;
     rounded.above = piece->mirrored ? below : above;
@@ -250,18 +251,18 @@ static bool rounds(const struct line_piece *piece)
 
 /* Whether a bound of some codes matters, and might be lowered by what rounding does there. One that `most` decides is
  * looked at no closer than without, so that a table of segments within it is so, too. */
-static bool is_loose(const struct error_search *search, long double error)
+static bool is_loose(const struct error_search *search, real error)
 {
     const bool judged = isfinite(search->most);
-    const long double gain = ROUNDING_GAIN * (1 + (long double)(search->roundings / ROUNDINGS_PER_GAIN));
-    return error > search->bound && error > fmaxl(search->reached + gain, judged ? search->most : 0) &&
+    const real gain = ROUNDING_GAIN * (1 + (real)(search->roundings / ROUNDINGS_PER_GAIN));
+    return error > search->bound && error > real_larger(search->reached + gain, judged ? search->most : 0) &&
            search->roundings < (judged ? MAX_ROUNDINGS_JUDGED : MAX_ROUNDINGS);
 }
 
 /* Adds the codes between a and b of a run that needs no halving for its curvature; `error` is its bound. Where no code
  * is known to be off by as much, it is halved for what rounding does there. */
 static void add_rounded(struct error_search *search, const struct line_piece *piece, int sign, const struct sample *a,
-                        const struct sample *b, long double error)
+                        const struct sample *b, real error)
 {
     if (b->q - a->q <= 1 || is_over(search))
         return;
@@ -282,7 +283,7 @@ static void add_rounded(struct error_search *search, const struct line_piece *pi
             return;
         }
     }
-    search->bound = fmaxl(search->bound, error);
+    search->bound = real_larger(search->bound, error);
 }
 
 /* The codes between a and b, which have been added; f is of one curvature from a to b. */
@@ -291,10 +292,10 @@ static void add_between(struct error_search *search, const struct line_piece *pi
 {
     if (b->q - a->q <= 1 || is_over(search))
         return;
-    const long double error = error_of_run(search, piece, sign, a, b);
+    const real error = error_of_run(search, piece, sign, a, b);
     /* Noise that the output's own values have stays, however short the run. */
-    const long double least = LEAST_GAIN + LEAST_GAIN_RELATIVE * search->attained +
-                              4 * noise_of(search, a, fmaxl(fabsl(search->low), fabsl(search->high)));
+    const real least = LEAST_GAIN + LEAST_GAIN_RELATIVE * search->attained +
+                       4 * noise_of(search, a, real_larger(real_abs(search->low), real_abs(search->high)));
     if (error <= search->attained + least || search->samples >= MAX_SAMPLES) {
         add_rounded(search, piece, sign, a, b, error);
         return;
@@ -323,7 +324,7 @@ static int64_t last_inside(const struct error_search *search, const struct curva
 {
     while (first < last) {
         const int64_t middle = last - (last - first) / 2;
-        if (curvature_inside(region, tensor_real(&search->subject.table->in, middle)))
+        if (curvature_inside(region, tensor_at(&search->subject.table->in, middle)))
             first = middle;
         else
             last = middle - 1;
@@ -337,9 +338,9 @@ static void add_curved(struct error_search *search, const struct line_piece *pie
     const struct subject *subject = &search->subject;
     while (first <= last && !is_over(search)) {
         const struct curvature_region region =
-            curvature_at(subject->function->info->curvature, tensor_real(&subject->table->in, first));
+            curvature_at(subject->function->info->curvature, tensor_at(&subject->table->in, first));
         const struct sample a = sample_at(search, piece, first);
-        const bool inside = curvature_inside(&region, tensor_real(&subject->table->in, first)) && isfinite(a.slope);
+        const bool inside = curvature_inside(&region, tensor_at(&subject->table->in, first)) && isfinite(a.slope);
         const int64_t end = inside ? last_inside(search, &region, first, last) : first;
         const struct sample b = sample_at(search, piece, end);
         add_code(search, piece, &a);
@@ -382,15 +383,15 @@ static int lasting_shift(const struct table *table, const struct segment *segmen
 /* How far rounding takes the raw output from the line. */
 static struct line_piece piece_of(const struct table *table, const struct segment *segment)
 {
-    struct line_piece piece = {.segment = segment, .unit = ldexpl(1, -segment->n)};
+    struct line_piece piece = {.segment = segment, .unit = ldexp(1, -segment->n)};
     if (segment->q_b == 0)
         return piece;
     const int n = lasting_shift(table, segment);
     if (n <= 0)
         return piece;
-    const long double step = ldexpl(1, -n);
-    piece.below = table->rounding == PWL_FLOOR ? 1 - step : table->rounding == PWL_HALF_UP ? 0.5L - step : 0.5L;
-    piece.above = table->rounding == PWL_FLOOR ? 0 : 0.5L;
+    const real step = ldexp(1, -n);
+    piece.below = table->rounding == PWL_FLOOR ? 1 - step : table->rounding == PWL_HALF_UP ? 0.5 - step : 0.5;
+    piece.above = table->rounding == PWL_FLOOR ? 0 : 0.5;
     return piece;
 }
 
@@ -414,12 +415,12 @@ static void add_segment(struct error_search *search, const struct segment *segme
 static bool too_many_waves(const struct table *table, const struct function *function)
 {
     return function->info->curvature->periodic &&
-           table->in.scale.value * (long double)(table->in.qmax - table->in.qmin) > 0x1p16L * 3;
+           table->in.scale.value * (double)(table->in.qmax - table->in.qmin) > 0x1p16 * 3;
 }
 
 static bool bound_exists(const struct table *table, const struct function *function)
 {
-    return function->info && function->info->curvature && !table->has_reduction && LDBL_MANT_DIG >= 64 &&
+    return function->info && function->info->curvature && !table->has_reduction && REAL_BITS >= 64 &&
            !too_many_waves(table, function);
 }
 
@@ -427,8 +428,8 @@ static struct error_search search_of(const struct table *table, const struct fun
 {
     return (struct error_search){
         .subject = {table, NULL, function, code_domain_find(function, &table->in)},
-        .low = (long double)table->out.qmin,
-        .high = (long double)table->out.qmax,
+        .low = (real)table->out.qmin,
+        .high = (real)table->out.qmax,
         .most = most,
     };
 }
@@ -448,7 +449,7 @@ double segment_bound_at(const struct table *table, const struct segment *segment
                         const int64_t *cells, const double *targets, double most)
 {
     const struct error_search search = {
-        .subject = {.table = table}, .low = (long double)table->out.qmin, .high = (long double)table->out.qmax};
+        .subject = {.table = table}, .low = (real)table->out.qmin, .high = (real)table->out.qmax};
     const struct line_piece piece = piece_of(table, segment);
     double bound = 0;
     for (int k = 0; k < count && bound <= most; k++) {

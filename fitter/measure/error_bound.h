@@ -14,9 +14,9 @@
  * attain is halved; the gap between C and T falls with the square of the run's length, so few are. Where a tangent does
  * not exist, at a kink or at the end of the domain, the code itself is a run of one.
  *
- * f, f' and x are long double; NOISE stands for their roundings. f and, relative to its terms, f' are within 8 epsilon
- * (tests/fitter/function/test_function.c), x = scale * (q - zp) and the rest of t and L within 4 more. Four times that
- * is added to every bound: below 1e-6 LSB for 32-bit codes, whose values have 33 bits.
+ * NOISE stands for roundings. f and, relative to its terms, f' are within 8 * 2^-63 (function/elementary.h and
+ * tests/fitter/function/test_function.c), x = scale * (q - zp) and the rest of t and L, which have 106 bits and more,
+ * far nearer. Six times that is added to every bound: below 1e-6 LSB for 32-bit codes, whose values have 33 bits.
  *
  * Among many codes some are mostly rounded by about r and s where L is worst: those are computed, by the residues of
  * L's sums (residues.h), and show how close the bound is. Where a slope is nearly a fraction of few digits, or codes
@@ -34,8 +34,8 @@
 /* Sets *bound to at least the largest |q_y - t|, t clipped to the output's range as in a certificate, over all codes.
  * It is a number of 6 significant digits, rounded up. False where nothing is proven: samples and expressions, whose
  * curvature is not known; reduced tables, whose codes are not on lines; sin and cos over more than 2^16 half-waves;
- * values beyond 2^500 LSB; a long double too narrow for the products of 32-bit codes. The table is proven, and its
- * codes lie in the domain as measure makes sure. */
+ * values beyond 2^500 LSB; a compiler's `real` (base/real.h) too narrow for the products of 32-bit codes. The table is
+ * proven, and its codes lie in the domain as measure makes sure. */
 bool table_bound(const struct table *table, const struct function *function, double *bound);
 
 /* As table_bound for one segment over the codes [segment->start, last], not rounded: proven there, of a table of this

@@ -139,39 +139,39 @@ int measure(const struct table *table, const struct packed_table *packed, const 
 double measure_code(const struct table *table, const struct packed_table *packed, const struct function *function,
                     int64_t q_x)
 {
-    const long double target = target_unclipped(function, &table->in, &table->out, table->outside, q_x);
-    return (double)fabsl((long double)packed_eval(packed, q_x) - target_clipped(&table->out, target));
+    const struct dd target = target_unclipped(function, &table->in, &table->out, table->outside, q_x);
+    return fabs(target_missed(target_clipped(&table->out, target), packed_eval(packed, q_x)).hi);
 }
 
 int measure_weighted(const struct table *table, const struct packed_table *packed, const struct function *function,
                      const struct weights *weights, struct weighted_stats *stats, struct diag *diag)
 {
     const struct subject subject = {table, packed, function, code_domain_find(function, &table->in)};
-    long double sum = 0, signed_sum = 0, sum_of_squares = 0, correct = 0, total = 0;
+    struct dd sum = {0, 0}, signed_sum = sum, sum_of_squares = sum, correct = sum, total = sum;
     if (weights_check(weights, &table->in, diag) != EXIT_DONE)
         return diag->code;
     for (size_t k = 0; k < weights->count; k++) {
-        const long double weight = weights->value[k];
-        if (weights->value[k] <= 0)
+        const double weight = weights->value[k];
+        if (weight <= 0)
             continue;
         const int64_t q = weights_code(weights, &table->in, k);
-        const long double target = subject_target(&subject, subject_value(&subject, q));
-        const long double difference = (long double)packed_eval(packed, q) - target_clipped(&table->out, target);
-        const long double distance = fabsl(difference);
-        if (isnan(distance))
+        const struct dd target = subject_target(&subject, subject_value(&subject, q));
+        const struct dd difference = target_missed(target_clipped(&table->out, target), packed_eval(packed, q)),
+                        distance = dd_abs(difference), error = dd_times(distance, weight);
+        if (isnan(distance.hi))
             return diag_set(diag, EXIT_USAGE, "%s has no value at code %" PRId64 " (x = %Lg)", function_name(function),
                             q, tensor_real(&table->in, q));
-        sum += weight * distance;
-        signed_sum += weight * difference;
-        sum_of_squares += weight * distance * distance;
-        correct += distance <= 0.5L ? weight : 0;
-        total += weight;
+        sum = dd_add(sum, error);
+        signed_sum = dd_add(signed_sum, dd_times(difference, weight));
+        sum_of_squares = dd_add(sum_of_squares, dd_mul(error, distance));
+        correct = dd_plus(correct, dd_less(dd_of(0.5), distance) ? 0 : weight);
+        total = dd_plus(total, weight);
     }
     *stats = (struct weighted_stats){
-        .rms = (double)sqrtl(sum_of_squares / total),
-        .mean_abs = (double)(sum / total),
-        .bias = (double)(signed_sum / total),
-        .correctly_rounded = (double)(correct / total),
+        .rms = dd_sqrt(dd_div(sum_of_squares, total)).hi,
+        .mean_abs = dd_div(sum, total).hi,
+        .bias = dd_div(signed_sum, total).hi,
+        .correctly_rounded = dd_div(correct, total).hi,
     };
     return EXIT_DONE;
 }

@@ -20,7 +20,7 @@
 
 struct piece {
     int64_t first, last;
-    long double slope; /* output codes per input code */
+    double slope; /* output codes per input code */
 };
 
 struct builder {
@@ -58,15 +58,15 @@ static void add_window(struct builder *builder, int64_t q, int64_t radius)
 /* What a bisection tells apart; -1, 0 or 1. */
 typedef int side_of(const struct builder *builder, const struct piece *piece, int64_t q);
 
-static int sign(long double value)
+static int sign(double value)
 {
     return (value > 0) - (value < 0);
 }
 
-static int side_of_limits(const struct builder *builder, long double y)
+static int side_of_limits(const struct builder *builder, struct dd y)
 {
     const struct tensor *out = &builder->subject->table->out;
-    return (y > (long double)out->qmax) - (y < (long double)out->qmin);
+    return dd_less(dd_of((double)out->qmax), y) - dd_less(y, dd_of((double)out->qmin));
 }
 
 /* Sign of f' - slope. Where another code stands for q, the target is constant. */
@@ -74,10 +74,11 @@ static int side_of_slope(const struct builder *builder, const struct piece *piec
 {
     const struct subject *subject = builder->subject;
     const struct tensor *in = &subject->table->in, *out = &subject->table->out;
-    long double derivative = 0;
+    struct dd derivative = {0, 0};
     if (code_domain_nearest(&subject->domain, q) == q)
-        derivative = function_derivative(subject->function, tensor_real(in, q)) * in->scale.value / out->scale.value;
-    return sign(derivative - piece->slope);
+        derivative = dd_mul(function_derivative_at(subject->function, tensor_at(in, q)),
+                            dd_div(dd_of(in->scale.value), dd_of(out->scale.value)));
+    return sign(dd_plus(derivative, -piece->slope).hi);
 }
 
 static int target_side(const struct builder *builder, const struct piece *piece, int64_t q)
@@ -160,8 +161,8 @@ static void add_piece(struct builder *builder, const struct piece *piece, int64_
 }
 
 /* Cuts [first, last] to [min, max] and adds it when something is left. */
-static void add_cut_piece(struct builder *builder, int64_t first, int64_t last, int64_t min, int64_t max,
-                          long double slope, int64_t spacing)
+static void add_cut_piece(struct builder *builder, int64_t first, int64_t last, int64_t min, int64_t max, double slope,
+                          int64_t spacing)
 {
     const struct piece piece = {first < min ? min : first, last > max ? max : last, slope};
     if (piece.first <= piece.last)
@@ -173,7 +174,7 @@ static void add_cut_piece(struct builder *builder, int64_t first, int64_t last, 
 struct part {
     int64_t octave;
     int segment;
-    long double slope; /* output codes per input code */
+    double slope; /* output codes per input code */
 };
 
 static struct part part_of(const struct packed_table *packed, int64_t q)
@@ -189,10 +190,10 @@ static struct part part_of(const struct packed_table *packed, int64_t q)
     if (n <= 0 || n >= 62)
         return (struct part){.octave = n <= 0 ? INT64_MIN : INT64_MAX};
     /* Words per code: 2^(r * step), or the factor. */
-    const long double words = reduction->kind == PWL_LEADING_ZEROS
-                                  ? ldexpl(1, (int)part.octave * (1 << reduction->log2_step))
-                                  : ldexpl((long double)reduction->factor, word_bits - reduction->fraction);
-    part.slope = ldexpl((long double)pwl_element_slope(core, part.segment) * words, -core->n[part.segment] - (int)n);
+    const double words = reduction->kind == PWL_LEADING_ZEROS
+                             ? ldexp(1, (int)part.octave * (1 << reduction->log2_step))
+                             : ldexp((double)reduction->factor, word_bits - reduction->fraction);
+    part.slope = ldexp((double)pwl_element_slope(core, part.segment) * words, -core->n[part.segment] - (int)n);
     return part;
 }
 
@@ -235,7 +236,7 @@ int wide_codes(const struct subject *subject, uint64_t **items, size_t *count, s
         const struct segment *segment = &table->segments[i];
         /* |zp_x|, |start| and the mirrored codes stay below 2^34, so 2^40 stands for no limit. */
         const int64_t last = i + 1 < table->segment_count ? table->segments[i + 1].start - 1 : (int64_t)1 << 40;
-        const long double slope = ldexpl((long double)segment->q_b, -segment->n);
+        const double slope = ldexp((double)segment->q_b, -segment->n);
         add_cut_piece(&builder, segment->start, last, qmin, qmax, slope, spacing);
         if (table->has_fold)
             add_cut_piece(&builder, 2 * zp - last, 2 * zp - segment->start, qmin, zp - 1, slope, spacing);

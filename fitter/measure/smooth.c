@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Comparing every code of a 32-bit input means 4 billion values of f, at up to a microsecond each in long double. Over
+ * Comparing every code of a 32-bit input means 4 billion values of f, at up to a microsecond each. Over
  * a block of neighbouring codes f is nearly a polynomial of low degree, except at kinks. So a block takes f from the
  * polynomial through nine of its codes, Chebyshev's points with both ends, if that polynomial also meets f at a code
  * between each two of them. (A kink makes it stray everywhere, not only beside the
  * kink; an end of the domain is one.) A block where it does not is
  * halved, and the smallest blocks are computed code by code.
  *
- * Only sums are taken from the polynomial. A code is decided in long double when what is counted would change within a
+ * Only sums are taken from the polynomial. A code is decided by f itself when what is counted would change within a
  * margin 64 times as wide as the tolerance of the check: a tie, a limit of the output, a step of the table against
  * f, the maximum; and where the error is next to nothing, so that exact stretches add nothing to the sums.
  */
 #include "smooth.h"
 
-#include <float.h>
 #include <math.h>
 
 #define NODES 9
 #define LARGEST_BLOCK 4096
 #define SMALLEST_BLOCK 64
 #define TOLERANCE 0x1p-36 /* LSB; for blocks in which the target moves by more than 4096 LSB, relative to that */
-#define NOISE (8 * (double)LDBL_EPSILON) /* of the target: values of f are good to a few ulp themselves */
+#define NOISE 0x1p-60     /* of the target: values of f are good to a few parts of that themselves */
 #define MARGIN_FACTOR 64
 
 struct block {
@@ -42,7 +41,7 @@ static double block_target(const struct block *block, int k)
     return value;
 }
 
-static long double target_at(const struct subject *subject, int64_t q)
+static struct dd target_at(const struct subject *subject, int64_t q)
 {
     return subject_target(subject, subject_value(subject, q));
 }
@@ -54,8 +53,8 @@ static bool block_holds(const struct block *block, const struct subject *subject
     const int last = block->count - 1;
     for (size_t i = 0; i < sizeof checked / sizeof *checked; i++) {
         const int k = (int)(checked[i] * last);
-        const long double target = target_at(subject, block->first + k) - (long double)block->base;
-        if (!(fabs((double)target - block_target(block, k)) <= tolerance))
+        const struct dd target = dd_plus(target_at(subject, block->first + k), -block->base);
+        if (!(fabs(target.hi - block_target(block, k)) <= tolerance))
             return false;
     }
     return true;
@@ -76,30 +75,30 @@ static bool block_fit(struct block *block, const struct subject *subject, int64_
     block->count = count;
     block->centre = 0.5 * (count - 1);
     block->inverse = 1 / block->centre;
-    long double difference[NODES], at[NODES];
+    struct dd difference[NODES];
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < NODES; i++) {
         const int k = (int)(place[i] * (count - 1) + 0.5);
-        const long double target = target_at(subject, first + k);
+        const struct dd target = target_at(subject, first + k);
         if (i == 0) {
-            if (!(fabsl(target) < 0x1p52L))
+            if (!(fabs(target.hi) < 0x1p52))
                 return false;
-            block->base = (double)floorl(target);
+            block->base = floor(target.hi);
         }
-        difference[i] = target - (long double)block->base;
-        low = fmin(low, (double)difference[i]);
-        high = fmax(high, (double)difference[i]);
+        difference[i] = dd_plus(target, -block->base);
+        low = fmin(low, difference[i].hi);
+        high = fmax(high, difference[i].hi);
         block->at[i] = ((double)k - block->centre) * block->inverse;
-        at[i] = (long double)block->at[i];
     }
     if (!(high - low < 0x1p52))
         return false;
     for (int order = 1; order < NODES; order++) {
         for (int i = NODES - 1; i >= order; i--)
-            difference[i] = (difference[i] - difference[i - 1]) / (at[i] - at[i - order]);
+            difference[i] =
+                dd_div(dd_sub(difference[i], difference[i - 1]), dd_sum(block->at[i], -block->at[i - order]));
     }
     for (int i = 0; i < NODES; i++)
-        block->newton[i] = (double)difference[i];
+        block->newton[i] = difference[i].hi;
     const double tolerance = TOLERANCE * fmax(1, (high - low) / 4096) + NOISE * fabs(block->base);
     block->margin = tolerance * MARGIN_FACTOR;
     return block_holds(block, subject, tolerance);
@@ -167,9 +166,9 @@ static void add_block(struct chunk *chunk, const struct subject *subject, const 
         correct += err < 0.5;
         saturated += clipped != target;
     }
-    chunk->sum += (long double)sum;
-    chunk->signed_sum += (long double)signed_sum;
-    chunk->sum_of_squares += (long double)sum_of_squares;
+    chunk->sum = dd_plus(chunk->sum, sum);
+    chunk->signed_sum = dd_plus(chunk->signed_sum, signed_sum);
+    chunk->sum_of_squares = dd_plus(chunk->sum_of_squares, sum_of_squares);
     chunk->averaged += averaged;
     chunk->correct += correct;
     chunk->saturated += saturated;

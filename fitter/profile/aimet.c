@@ -77,7 +77,7 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
 static void add_type(const char *name, const struct tensor *type, struct text *out)
 {
     text_add(out,
-             "      \"%s\": {\"scale\": %.17Lg, \"zero_point\": %" PRId64 ", \"qmin\": %" PRId64 ", \"qmax\": %" PRId64
+             "      \"%s\": {\"scale\": %.17g, \"zero_point\": %" PRId64 ", \"qmin\": %" PRId64 ", \"qmax\": %" PRId64
              ", \"fmin\": %.17Lg, \"fmax\": %.17Lg},\n",
              name, type->scale.value, type->zero_point, type->qmin, type->qmax, tensor_real(type, type->qmin),
              tensor_real(type, type->qmax));

@@ -41,9 +41,10 @@ static int measure_own(const struct table *table, const struct function *functio
     if (table_prove(table, EXIT_USAGE, &packed, &proof, diag))
         return diag->code;
     for (int64_t q = table->in.qmin; q <= table->in.qmax; q++) {
-        const long double t =
+        const struct dd t =
             target_clipped(&table->out, target_unclipped(function, &table->in, &table->out, table->outside, q));
-        const long double error = fabsl((long double)packed_eval(&packed, q) - t), least = t - rintl(t);
+        const long double error = dd_long(dd_abs(target_missed(t, packed_eval(&packed, q)))),
+                          least = dd_long(dd_plus(t, -rint(t.hi)));
         own->largest = fmaxl(own->largest, error);
         own->squares += error * error;
         own->least_squares += least * least;

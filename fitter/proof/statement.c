@@ -30,7 +30,8 @@ static struct band band_of_code(const struct statement *statement, const struct 
 {
     const struct table *table = statement->table;
     const struct tensor *out = &table->out;
-    const long double t = target_clipped(out, target_unclipped(function, &table->in, out, table->outside, q_x));
+    const struct dd target = target_clipped(out, target_unclipped(function, &table->in, out, table->outside, q_x));
+    const long double t = dd_long(target);
     const long double margin = TARGET_SHARE * (fabsl(t - (long double)out->zero_point) + fabsl(t) + error + 1);
     struct band band = {.low = (int64_t)ceill(t - error - margin), .high = (int64_t)floorl(t + error + margin)};
     for (int k = 0; k < statement->fixed_count; k++)
@@ -88,8 +89,9 @@ static void serve(const struct statement *statement, const struct function *func
                   struct stored_code *stored)
 {
     const struct tensor *out = &statement->table->out;
-    const long double t =
+    const struct dd target =
         target_clipped(out, target_unclipped(function, &statement->table->in, out, statement->table->outside, q_x));
+    const long double t = dd_long(target);
     const long double size = fabsl(t) + fabsl(t - (long double)out->zero_point) + fabsl((long double)out->qmin) +
                              fabsl((long double)out->qmax) + 1;
     struct served_code *served = &stored->serves[stored->count++];

@@ -205,9 +205,9 @@ static int shifted_samples(const struct anchor *anchor, struct spec *spec, struc
         return diag_set(diag, EXIT_IO, "out of memory for %zu points", count);
     }
     for (size_t k = 0; k < count; k++) {
-        const long double x = tensor_real(&spec->in, anchor->first + (int64_t)k);
-        samples->x[k] = (double)x;
-        samples->y[k] = (double)function_value(&spec->function, x + (long double)anchor->shift);
+        const struct dd x = tensor_at(&spec->in, anchor->first + (int64_t)k);
+        samples->x[k] = x.hi;
+        samples->y[k] = function_at(&spec->function, dd_plus(x, anchor->shift)).hi;
     }
     /* The ends are rounded to double; a point must not fall outside for that. */
     samples->x[0] = nextafter(samples->x[0], -INFINITY);
@@ -367,7 +367,7 @@ static void points_text(const struct anchor *anchor, char *text, size_t size)
     if (anchor->first >= anchor->last)
         snprintf(text, size, "every code");
     else
-        snprintf(text, size, "[%.6Lg, %.6Lg] step %.6Lg", tensor_real(&in, anchor->first) + (long double)anchor->shift,
+        snprintf(text, size, "[%.6Lg, %.6Lg] step %.6g", tensor_real(&in, anchor->first) + (long double)anchor->shift,
                  tensor_real(&in, anchor->last) + (long double)anchor->shift, in.scale.value);
 }
 

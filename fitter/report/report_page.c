@@ -115,7 +115,7 @@ static void add_facts(const struct table *table, struct text *page)
     page_fact(page, "storage", text);
     coverage_text(says, text, sizeof text);
     page_fact(page, "codes compared", text);
-    snprintf(text, sizeof text, "max %.6g LSB at code %" PRId64 " (x = %.6Lg), %.4Lg real; %smean abs %.6g LSB",
+    snprintf(text, sizeof text, "max %.6g LSB at code %" PRId64 " (x = %.6Lg), %.4g real; %smean abs %.6g LSB",
              says->max_err_lsb, says->max_err_at, tensor_real(&table->in, says->max_err_at),
              says->max_err_lsb * table->out.scale.value, table->weights_sha256[0] ? "weighted " : "",
              says->mean_abs_err_lsb);

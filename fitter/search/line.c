@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "line.h"
 
+#include "base/numbers.h"
+
 #include <pwl/fixed.h>
 
 int line_flat_shift(const struct line_rules *rules)
@@ -227,7 +229,7 @@ int line_shift(const struct line_rules *rules, double slope, double x_max)
 {
     const double magnitude = fabs(slope), ceiling = ldexp(1, rules->accumulator_bits - 1);
     x_max = fmax(x_max, 1);
-    int n = (int)fmin(rules->shift_max, ceil(log2(x_max)) + 6);
+    int n = (int)fmin(rules->shift_max, ceil_log2(x_max) + 6);
     if (rules->rounding != PWL_FLOOR && n > rules->accumulator_bits - 2)
         n = rules->accumulator_bits - 2;
     if (rules->form == PWL_BIASED) {

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/suggest.h"
+#include "function/elementary.h"
 #include "io/npy.h"
 
 #define ZERO_POINT_LIMIT 0x1p40L /* no table is provable with a zero point as large */
@@ -97,11 +98,10 @@ int calibration_read(const char *path, double **values, size_t *count, struct di
     return code == EXIT_DONE ? code : diag_prefix(diag, path);
 }
 
-static long double scale_for_range(const struct tensor *codes, long double low, long double high, bool powers_of_two)
+static double scale_for_range(const struct tensor *codes, real low, real high, bool powers_of_two)
 {
     const bool symmetric = codes->is_signed && low == -high;
-    const long double exact =
-        symmetric ? high / (long double)codes->qmax : (high - low) / (long double)(codes->qmax - codes->qmin);
+    const real exact = symmetric ? high / (real)codes->qmax : (high - low) / (real)(codes->qmax - codes->qmin);
     const double scale = (double)exact;
     if (!powers_of_two)
         return scale;
@@ -110,18 +110,18 @@ static long double scale_for_range(const struct tensor *codes, long double low, 
     return ldexp(1, mantissa == 0.5 ? exponent - 1 : exponent);
 }
 
-int tensor_set_range(struct tensor *tensor, long double low, long double high, bool powers_of_two, const char *flag,
+int tensor_set_range(struct tensor *tensor, real low, real high, bool powers_of_two, const char *flag,
                      struct diag *diag)
 {
-    const long double scale = scale_for_range(tensor, low, high, powers_of_two);
-    if (!scale_of_value((double)scale, &tensor->scale))
-        return diag_set(diag, EXIT_USAGE, "%s: the range %.6Lg to %.6Lg needs the scale %.6Lg, outside 2^-64 to 2^64",
-                        flag, low, high, scale);
+    const double scale = scale_for_range(tensor, low, high, powers_of_two);
+    if (!scale_of_value(scale, &tensor->scale))
+        return diag_set(diag, EXIT_USAGE, "%s: the range %.6Lg to %.6Lg needs the scale %.6g, outside 2^-64 to 2^64",
+                        flag, (long double)low, (long double)high, scale);
     const bool symmetric = tensor->is_signed && low == -high;
-    const long double zero_point = symmetric ? 0 : rintl((long double)tensor->qmin - low / tensor->scale.value);
-    if (!(fabsl(zero_point) <= ZERO_POINT_LIMIT))
-        return diag_set(diag, EXIT_USAGE, "%s: the range %.9Lg to %.9Lg is too far from 0 for its width", flag, low,
-                        high);
+    const real zero_point = symmetric ? 0 : real_nearest((real)tensor->qmin - low / tensor->scale.value);
+    if (!(real_abs(zero_point) <= ZERO_POINT_LIMIT))
+        return diag_set(diag, EXIT_USAGE, "%s: the range %.9Lg to %.9Lg is too far from 0 for its width", flag,
+                        (long double)low, (long double)high);
     tensor->zero_point = (int64_t)zero_point;
     return EXIT_DONE;
 }
@@ -237,7 +237,7 @@ static double search_errors(const struct search *search, const struct tensor *te
 static double search_end(const struct search *search, int end, int shrink)
 {
     const double extreme = search->values[end ? search->count - 1 : 0];
-    return search->median + (extreme - search->median) * exp2(-(double)shrink / UNIT);
+    return search->median + (extreme - search->median) * dd_exp2(dd_of(-(double)shrink / UNIT)).hi;
 }
 
 /* Whether another place of one end is better; then it is taken. */

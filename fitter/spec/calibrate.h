@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "base/diag.h"
+#include "base/real.h"
 #include "function/tensor.h"
 
 /* How data give a range:
@@ -44,7 +45,7 @@ int calibrate(const double *values, size_t count, enum calibrate_by by, double p
               bool powers_of_two, const char *flag, double *low, double *high, struct diag *diag);
 
 /* Sets scale and zero point; low < high. Exit 2 when the scale leaves 2^-64 to 2^64, or the zero point 2^40. */
-int tensor_set_range(struct tensor *tensor, long double low, long double high, bool powers_of_two, const char *flag,
+int tensor_set_range(struct tensor *tensor, real low, real high, bool powers_of_two, const char *flag,
                      struct diag *diag);
 
 /* Mean squared difference between sorted values and the nearest values of the type. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/real.h"
 #include "function/target.h"
 #include "spec.h"
 
@@ -10,21 +11,21 @@
 
 /* Smallest and largest value of f. */
 struct extremes {
-    long double low, high;
+    struct dd low, high;
     int64_t low_at, high_at;
     bool any;
 };
 
 static void extremes_add(struct extremes *extremes, const struct spec *spec, int64_t q)
 {
-    const long double value = function_value(&spec->function, tensor_real(&spec->in, q));
-    if (!isfinite(value))
+    const struct dd value = function_at(&spec->function, tensor_at(&spec->in, q));
+    if (!isfinite(value.hi))
         return;
-    if (!extremes->any || value < extremes->low) {
+    if (!extremes->any || dd_less(value, extremes->low)) {
         extremes->low = value;
         extremes->low_at = q;
     }
-    if (!extremes->any || value > extremes->high) {
+    if (!extremes->any || dd_less(extremes->high, value)) {
         extremes->high = value;
         extremes->high_at = q;
     }
@@ -37,11 +38,11 @@ static void extremes_refine(struct extremes *extremes, const struct spec *spec, 
 {
     while (last - first > 2) {
         const int64_t third = (last - first) / 3, left = first + third, right = last - third;
-        const long double f_left = sign * function_value(&spec->function, tensor_real(&spec->in, left));
-        const long double f_right = sign * function_value(&spec->function, tensor_real(&spec->in, right));
+        const struct dd f_left = function_at(&spec->function, tensor_at(&spec->in, left));
+        const struct dd f_right = function_at(&spec->function, tensor_at(&spec->in, right));
         extremes_add(extremes, spec, left);
         extremes_add(extremes, spec, right);
-        if (f_left < f_right)
+        if (sign > 0 ? dd_less(f_left, f_right) : dd_less(f_right, f_left))
             first = left + 1;
         else
             last = right - 1;
@@ -82,20 +83,18 @@ static struct extremes find_extremes(const struct spec *spec, int64_t first, int
 /* The code of the type that is nearest to x. */
 static int64_t nearest_code(const struct tensor *tensor, double x)
 {
-    const long double code = rintl(x / tensor->scale.value) + (long double)tensor->zero_point;
-    return code <= (long double)tensor->qmin   ? tensor->qmin
-           : code >= (long double)tensor->qmax ? tensor->qmax
-                                               : (int64_t)code;
+    const double code = rint(x / tensor->scale.value) + (double)tensor->zero_point;
+    return code <= (double)tensor->qmin ? tensor->qmin : code >= (double)tensor->qmax ? tensor->qmax : (int64_t)code;
 }
 
 /* Powers of two that a profile or a zero point of 0 asks for are as in Q formats: the end of the range may lie one code
  * beyond the last one, as 1 of s16:2^-15:0 does. With 0 kept, signed codes are symmetric; a symmetric range keeps 0. */
-static int set_range(const struct calibration *calibration, bool keeps_zero, long double low, long double high,
-                     struct tensor *tensor, const char *flag, struct diag *diag)
+static int set_range(const struct calibration *calibration, bool keeps_zero, real low, real high, struct tensor *tensor,
+                     const char *flag, struct diag *diag)
 {
     const bool is_q = calibration->powers_of_two && (keeps_zero || calibration->is_implied);
     if (keeps_zero) {
-        high = tensor->is_signed ? fmaxl(-low, high) : high;
+        high = tensor->is_signed ? real_larger(-low, high) : high;
         low = tensor->is_signed ? -high : 0;
         if (!(high > 0))
             return diag_set(diag, EXIT_USAGE,
@@ -105,8 +104,8 @@ static int set_range(const struct calibration *calibration, bool keeps_zero, lon
     }
     if (is_q) {
         const bool symmetric = tensor->is_signed && low == -high;
-        const long double steps = (long double)(symmetric ? tensor->qmax : tensor->qmax - tensor->qmin);
-        const long double share = steps / (steps + 1);
+        const real steps = (real)(symmetric ? tensor->qmax : tensor->qmax - tensor->qmin);
+        const real share = steps / (steps + 1);
         high = symmetric ? high * share : low + (high - low) * share;
         low = symmetric ? -high : low;
     }
@@ -124,12 +123,13 @@ static int derive_out(struct spec *spec, bool ranged, double low, double high, s
     if (!extremes.any)
         return diag_set(diag, EXIT_USAGE, "--out %s: %s has no finite value over the range of --in (its domain is %s)",
                         type, function_name(&spec->function), domain);
-    if (!(extremes.low < extremes.high))
+    if (!dd_less(extremes.low, extremes.high))
         return diag_set(diag, EXIT_USAGE,
                         "--out %s: %s is %.9Lg everywhere over the range of --in, which gives no scale; write one, as "
                         "in %s:2^-4:0",
-                        type, function_name(&spec->function), extremes.low, type);
-    return set_range(&spec->calibration, spec->out_keeps_zero, extremes.low, extremes.high, &spec->out, "--out", diag);
+                        type, function_name(&spec->function), dd_long(extremes.low), type);
+    return set_range(&spec->calibration, spec->out_keeps_zero, real_of(extremes.low), real_of(extremes.high),
+                     &spec->out, "--out", diag);
 }
 
 static int check_calibration(const struct spec *spec, struct diag *diag)

@@ -26,7 +26,7 @@ int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "--symmetry fold: the zero point %lld of --out must lie within 2^40 of 0",
                         (long long)out->zero_point);
     /* f(-x) = 1 - f(x): the codes of f(x) and f(-x) add up to 1/scale and two zero points. */
-    const int64_t one = symmetry == SYMMETRY_ODD ? 0 : (int64_t)rintl(1 / out->scale.value);
+    const int64_t one = symmetry == SYMMETRY_ODD ? 0 : (int64_t)rint(1 / out->scale.value);
     *sum = one + 2 * out->zero_point;
     return EXIT_DONE;
 }
@@ -77,13 +77,14 @@ bool spec_fold_narrow(struct spec *half)
     const int64_t qmin = code_min(half->out.bits, half->out.is_signed),
                   qmax = code_max(half->out.bits, half->out.is_signed), sum = half->fold_sum;
     const int64_t low = larger_integer(qmin, sum - qmax) - 1, high = smaller_integer(qmax, sum - qmin) + 1;
+    const struct tensor whole = {.qmin = qmin, .qmax = qmax};
     if (in->bits > SPEC_EXHAUSTIVE_BITS || !keeps_fixes(half, low, high))
         return false;
     for (int64_t code = code_min(in->bits, in->is_signed); code <= code_max(in->bits, in->is_signed); code++) {
-        const long double t = target_unclipped(&half->function, in, &half->out, half->outside, code);
-        const long double clipped = fminl(fmaxl(t, (long double)qmin), (long double)qmax);
-        const long double stored = code < in->zero_point ? (long double)sum - clipped : clipped;
-        if (stored < (long double)low || stored > (long double)high)
+        const struct dd t =
+            target_clipped(&whole, target_unclipped(&half->function, in, &half->out, half->outside, code));
+        const struct dd stored = code < in->zero_point ? target_missed(t, sum) : t;
+        if (dd_less(stored, dd_of((double)low)) || dd_less(dd_of((double)high), stored))
             return false;
     }
     if (low > half->out.qmin)

@@ -4,11 +4,14 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/numbers.h"
+#include "base/real.h"
+#include "function/elementary.h"
 #include "table/reduction.h"
 
 /* The core's value in its largest: room for its line's steps in a 32-bit accumulator, or what the fit searches. */
-#define PEAK_INT16 0x1p26L
-#define PEAK_INT32 0x1p34L
+#define PEAK_INT16 0x1p26
+#define PEAK_INT32 0x1p34
 /* Bits of the value below an output LSB, where results are largest: its own rounding is then a 512th of an LSB. */
 #define VALUE_BITS 8
 /* Values saturate for good from 2^-10 of the codes beyond their end, more than a table of some segments is off. */
@@ -22,12 +25,13 @@ pwl_storage spec_storage(const struct spec *spec)
 }
 
 /* f in output LSB at r = 0, where leading zeros leave a word as it is. */
-static long double unit_value(const struct spec *spec, const pwl_reduction *reduction, const struct tensor *words,
-                              int64_t word)
+static real unit_value(const struct spec *spec, const pwl_reduction *reduction, const struct tensor *words,
+                       int64_t word)
 {
     if (reduction->kind == PWL_EXPONENT)
-        return exp2l(ldexpl((long double)word, -words->bits)) / spec->out.scale.value;
-    return function_value(&spec->function, spec->in.scale.value * (long double)word) / spec->out.scale.value;
+        return real_of(dd_exp2(dd_of(ldexp((double)word, -words->bits)))) / spec->out.scale.value;
+    return real_of(function_at(&spec->function, dd_product(spec->in.scale.value, (double)word))) /
+           spec->out.scale.value;
 }
 
 /* What does not go with a reduction. */
@@ -53,7 +57,7 @@ static int check_choices(const struct spec *spec, const pwl_reduction *reduction
                         (long long)spec->in.zero_point);
     /* The logarithm's domain ends at 0 and the square roots' too: their codes below are --outside's. */
     if (reduction->kind == PWL_LEADING_ZEROS && spec->in.qmin < spec->in.zero_point &&
-        function_defined(&spec->function, tensor_real(&spec->in, spec->in.qmin)))
+        function_defined_at(&spec->function, tensor_at(&spec->in, spec->in.qmin)))
         return diag_set(diag, EXIT_USAGE,
                         "--reduce on: %s of negative values has no leading zeros to count; --in must have no code "
                         "below its zero point %lld",
@@ -69,9 +73,9 @@ static int plan_exponent(const struct spec *spec, const struct tensor *words, pw
     const struct tensor *in = &spec->in;
     const uint64_t low = pwl_abs64(in->qmin - in->zero_point), high = pwl_abs64(in->qmax - in->zero_point);
     const int free_bits = 62 - pwl_bit_length(low > high ? low : high);
-    const long double factor = 1.442695040888963407359924681001892137L * in->scale.value;
+    const struct dd factor = dd_times(dd_log2_e, in->scale.value);
     int exponent; /* factor < 2^exponent, also after rounding, since the significand is not all ones */
-    frexpl(factor, &exponent);
+    frexp(factor.hi, &exponent);
     const int fraction = free_bits - exponent < 62 ? free_bits - exponent : 62;
     if (fraction < words->bits)
         return diag_set(diag, EXIT_USAGE,
@@ -79,7 +83,7 @@ static int plan_exponent(const struct spec *spec, const struct tensor *words, pw
                         "scale of --in must be smaller, or its zero point nearer to the codes",
                         tensor_real(in, in->qmin), tensor_real(in, in->qmax), fraction, words->bits);
     reduction->fraction = (uint8_t)fraction;
-    reduction->factor = (int64_t)rintl(ldexpl(factor, fraction));
+    reduction->factor = (int64_t)real_nearest(real_scaled(real_of(factor), fraction));
     return EXIT_DONE;
 }
 
@@ -95,27 +99,28 @@ static void octaves(const struct spec *spec, const pwl_reduction *reduction, con
 
 /* The largest number of doublings, over a word's own octave, that does not saturate all of it. */
 static int64_t largest_octave(const struct spec *spec, const pwl_reduction *reduction, const struct tensor *words,
-                              long double least)
+                              real least)
 {
     int64_t first, last;
     octaves(spec, reduction, words, &first, &last);
     const int64_t a = -reduction->direction * first, b = -reduction->direction * last;
     int64_t doublings = a > b ? a : b;
-    const long double most = (long double)(spec->out.qmax - spec->out.zero_point);
+    const real most = (real)(spec->out.qmax - spec->out.zero_point);
     /* exp over a wide range of positive x has as many octaves as x has codes; the values of all these saturate. */
-    const long double room = floorl(log2l(fmaxl(most, 1) / least));
+    const double room = floor_log2((double)(real_larger(most, 1) / least));
     if (doublings > room)
         doublings = (int64_t)room;
     return doublings;
 }
 
-static int plan_shift(const struct spec *spec, struct reduced_core *core, long double peak, struct diag *diag)
+static int plan_shift(const struct spec *spec, struct reduced_core *core, real peak, struct diag *diag)
 {
     pwl_reduction *reduction = &core->reduction;
-    const long double at_first = fabsl(unit_value(spec, reduction, &core->words, core->words.qmin));
-    const long double at_last = fabsl(unit_value(spec, reduction, &core->words, core->words.qmax));
-    const long double most = fmaxl(fmaxl(at_first, at_last), LDBL_MIN), least = fminl(at_first, at_last);
-    const int64_t room = (int64_t)floorl(log2l(peak / most)); /* largest shift that keeps the value below the peak */
+    const real at_first = real_abs(unit_value(spec, reduction, &core->words, core->words.qmin));
+    const real at_last = real_abs(unit_value(spec, reduction, &core->words, core->words.qmax));
+    const real most = real_larger(real_larger(at_first, at_last), DBL_MIN), least = real_smaller(at_first, at_last);
+    const int64_t room =
+        (int64_t)floor_log2((double)(peak / most)); /* largest shift that keeps the value below the peak */
     int64_t doublings = 0, shift = room;
     if (reduction->direction != 0) {
         doublings = largest_octave(spec, reduction, &core->words, least);
@@ -130,8 +135,7 @@ static int plan_shift(const struct spec *spec, struct reduced_core *core, long d
     core->lsb = ldexp(1, (int)(shift - doublings));
     core->doublings = doublings;
     if (reduction->direction == 0)
-        reduction->addend =
-            (int64_t)rintl(ldexpl(0.693147180559945309417232121458176568L / spec->out.scale.value, (int)shift));
+        reduction->addend = (int64_t)real_nearest(real_scaled(real_of(dd_ln2) / spec->out.scale.value, (int)shift));
     return EXIT_DONE;
 }
 
@@ -150,10 +154,8 @@ int reduce_plan(const struct spec *spec, struct reduced_core *core, struct diag 
         plan_shift(spec, core, storage == PWL_INT32 ? PEAK_INT32 : PEAK_INT16, diag))
         return diag->code;
     if (reduction->kind == PWL_LEADING_ZEROS) {
-        const long double t =
-            floorl(target_unclipped(&spec->function, &spec->in, &spec->out, OUTSIDE_CLAMP, spec->in.qmin) + 0.5L);
-        const long double low = (long double)spec->out.qmin, high = (long double)spec->out.qmax;
-        reduction->below = (int64_t)(t < low ? low : t > high ? high : t);
+        const struct dd t = target_unclipped(&spec->function, &spec->in, &spec->out, OUTSIDE_CLAMP, spec->in.qmin);
+        reduction->below = (int64_t)real_floor(real_of(target_clipped(&spec->out, dd_plus(t, 0.5))));
     }
     return EXIT_DONE;
 }
@@ -161,13 +163,13 @@ int reduce_plan(const struct spec *spec, struct reduced_core *core, struct diag 
 struct spec reduce_core_spec(const struct spec *spec, const struct reduced_core *core)
 {
     struct spec inner = *spec;
-    long double least = INFINITY, most = -INFINITY;
+    real least = INFINITY, most = -INFINITY;
     for (int end = 0; end < 2; end++) {
-        const long double value =
-            ldexpl(unit_value(spec, &core->reduction, &core->words, end ? core->words.qmax : core->words.qmin),
-                   core->reduction.shift);
-        least = fminl(least, value);
-        most = fmaxl(most, value);
+        const real value =
+            real_scaled(unit_value(spec, &core->reduction, &core->words, end ? core->words.qmax : core->words.qmin),
+                        core->reduction.shift);
+        least = real_smaller(least, value);
+        most = real_larger(most, value);
     }
     inner.whole = spec;
     inner.core = core;
@@ -175,32 +177,32 @@ struct spec reduce_core_spec(const struct spec *spec, const struct reduced_core 
     inner.out.bits = core->words.bits;
     inner.out.zero_point = 0;
     /* Wider than the values, so that nothing saturates. */
-    const long double margin = most - least + 1;
-    inner.out.qmin = (int64_t)floorl(least - margin);
-    inner.out.qmax = (int64_t)ceill(most + margin);
+    const real margin = most - least + 1;
+    inner.out.qmin = (int64_t)real_floor(least - margin);
+    inner.out.qmax = (int64_t)real_ceil(most + margin);
     return inner;
 }
 
-long double reduce_target(const struct spec *core_spec, int64_t word)
+real reduce_target(const struct spec *core_spec, int64_t word)
 {
     const struct reduced_core *core = core_spec->core;
-    return ldexpl(unit_value(core_spec->whole, &core->reduction, &core->words, word), core->reduction.shift);
+    return real_scaled(unit_value(core_spec->whole, &core->reduction, &core->words, word), core->reduction.shift);
 }
 
 /* Output LSB at a word in an octave, not clipped, and the shift n there. */
-static long double result_at(const struct spec *core_spec, int64_t word, int64_t r, int *n)
+static real result_at(const struct spec *core_spec, int64_t word, int64_t r, int *n)
 {
     const pwl_reduction *reduction = &core_spec->core->reduction;
     *n = (int)pwl_sat(reduction->shift + reduction->direction * r, -2000, 2000);
-    const long double value = reduce_target(core_spec, word) - (long double)r * (long double)reduction->addend;
-    return ldexpl(value, -*n) + (long double)core_spec->whole->out.zero_point;
+    const real value = reduce_target(core_spec, word) - (real)r * (real)reduction->addend;
+    return real_scaled(value, -*n) + (real)core_spec->whole->out.zero_point;
 }
 
 /* A value just beyond the codes may come out just inside, and counts as if it were. */
-static bool saturates(const struct tensor *out, long double y)
+static bool saturates(const struct tensor *out, real y)
 {
-    const long double near = ldexpl((long double)(out->qmax - out->qmin), -NEAR_BITS);
-    return y < (long double)out->qmin - near || y > (long double)out->qmax + near;
+    const real near = real_scaled((real)(out->qmax - out->qmin), -NEAR_BITS);
+    return y < (real)out->qmin - near || y > (real)out->qmax + near;
 }
 
 double reduce_units(const struct spec *core_spec, int64_t code, int64_t *word)
@@ -217,21 +219,21 @@ double reduce_units(const struct spec *core_spec, int64_t code, int64_t *word)
 }
 
 /* d of a word in an octave. */
-static long double difference_at(const struct spec *core_spec, int64_t word, int64_t r)
+static real difference_at(const struct spec *core_spec, int64_t word, int64_t r)
 {
     const pwl_reduction *reduction = &core_spec->core->reduction;
     if (reduction->kind == PWL_LEADING_ZEROS)
-        return ldexpl((long double)word, -(int)r * (1 << reduction->log2_step));
-    return ldexpl((long double)r + ldexpl((long double)word, -core_spec->in.bits), reduction->fraction) /
-           (long double)reduction->factor;
+        return real_scaled((real)word, -(int)r * (1 << reduction->log2_step));
+    return real_scaled((real)r + real_scaled((real)word, -core_spec->in.bits), reduction->fraction) /
+           (real)reduction->factor;
 }
 
 double reduce_word_units(const struct spec *core_spec, int64_t first, int64_t last)
 {
     const struct spec *spec = core_spec->whole;
     const pwl_reduction *reduction = &core_spec->core->reduction;
-    const long double d_first = (long double)(spec->in.qmin - spec->in.zero_point),
-                      d_last = (long double)(spec->in.qmax - spec->in.zero_point);
+    const real d_first = (real)(spec->in.qmin - spec->in.zero_point),
+               d_last = (real)(spec->in.qmax - spec->in.zero_point);
     int64_t r, end;
     octaves(spec, reduction, &core_spec->core->words, &r, &end);
     /* From the octave of the largest results on; the logarithm's are all alike. */
@@ -247,7 +249,7 @@ double reduce_word_units(const struct spec *core_spec, int64_t first, int64_t la
         r = -reduction->direction * most;
     for (int tries = 0; tries < MOST_OCTAVES && (end - r) * step >= 0; tries++, r += step) {
         int n;
-        if (difference_at(core_spec, last, r) < d_first - 0.5L || difference_at(core_spec, first, r) > d_last + 0.5L)
+        if (difference_at(core_spec, last, r) < d_first - 0.5 || difference_at(core_spec, first, r) > d_last + 0.5)
             continue;
         if (!saturates(&spec->out, result_at(core_spec, first, r, &n)) ||
             !saturates(&spec->out, result_at(core_spec, last, r, &n)))

@@ -8,6 +8,7 @@
 #include <pwl/reduce.h>
 
 #include "base/diag.h"
+#include "base/real.h"
 #include "spec.h"
 #include "table/table.h"
 
@@ -28,7 +29,7 @@ int reduce_plan(const struct spec *spec, struct reduced_core *core, struct diag 
 struct spec reduce_core_spec(const struct spec *spec, const struct reduced_core *core);
 
 /* The core's real value at a word, in its own units. */
-long double reduce_target(const struct spec *core_spec, int64_t word);
+real reduce_target(const struct spec *core_spec, int64_t word);
 
 /* Units of the core's value in an output LSB of a code's octave, and the code's word; INFINITY for a code that
  * saturates or takes no word. */

@@ -93,8 +93,8 @@ static int check_method(const struct spec *spec, struct diag *diag)
 
 int spec_fix_codes(const struct spec *spec, const struct fix *fix, int64_t *q_x, int64_t *q_y, struct diag *diag)
 {
-    const long double x = rintl(fix->x / spec->in.scale.value) + spec->in.zero_point;
-    const long double y = rintl(fix->y / spec->out.scale.value) + spec->out.zero_point;
+    const double x = rint(fix->x / spec->in.scale.value) + (double)spec->in.zero_point;
+    const double y = rint(fix->y / spec->out.scale.value) + (double)spec->out.zero_point;
     if (!(x >= spec->in.qmin && x <= spec->in.qmax) || !(y >= spec->out.qmin && y <= spec->out.qmax))
         return diag_set(diag, EXIT_USAGE, "--fix %.9g:%.9g: %s must lie in the range of %s", fix->x, fix->y,
                         x >= spec->in.qmin && x <= spec->in.qmax ? "Y" : "X",
@@ -134,7 +134,7 @@ static int check_weights(const struct spec *spec, struct diag *diag)
 
 static bool defined_at(const struct spec *spec, int64_t code)
 {
-    return function_defined(&spec->function, tensor_real(&spec->in, code));
+    return function_defined_at(&spec->function, tensor_at(&spec->in, code));
 }
 
 /* A domain is an interval, at most without 0: its ends and the zero point decide. */
@@ -167,10 +167,10 @@ static int check_domain(const struct spec *spec, struct diag *diag)
         const struct samples *samples = spec->function.samples;
         const double ends[] = {samples->x[0], samples->x[samples->count - 1]};
         for (int k = 0; k < 2; k++) {
-            const long double code = ends[k] / spec->in.scale.value + zero;
+            const double code = ends[k] / spec->in.scale.value + zero;
             if (fabsl(code) < 0x1p40L) {
-                candidates[count++] = (int64_t)ceill(code);
-                candidates[count++] = (int64_t)floorl(code);
+                candidates[count++] = (int64_t)ceil(code);
+                candidates[count++] = (int64_t)floor(code);
             }
         }
     }

@@ -122,12 +122,11 @@ static int64_t print_reduced(const struct table *table, int64_t clamped)
 static void print_reference(const struct table *table, const struct function *function, int64_t q_x, int64_t q_y)
 {
     const struct tensor *out = &table->out;
-    if (table->outside == OUTSIDE_ERROR && !function_defined(function, tensor_real(&table->in, q_x)))
+    if (table->outside == OUTSIDE_ERROR && !function_defined_at(function, tensor_at(&table->in, q_x)))
         return;
-    const long double target = target_unclipped(function, &table->in, out, table->outside, q_x);
-    const long double clipped = fminl(fmaxl(target, (long double)out->qmin), (long double)out->qmax);
-    printf("reference %.9Lg\n", out->scale.value * (target - (long double)out->zero_point));
-    printf("error_lsb %.6Lg\n", fabsl((long double)q_y - clipped));
+    const struct dd target = target_unclipped(function, &table->in, out, table->outside, q_x);
+    printf("reference %.9g\n", dd_times(dd_sub(target, dd_of_integer(out->zero_point)), out->scale.value).hi);
+    printf("error_lsb %.6g\n", fabs(target_missed(target_clipped(out, target), q_y).hi));
 }
 
 int trace_print(const struct table *table, const struct packed_table *packed, const struct function *function,

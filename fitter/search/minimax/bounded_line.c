@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/real.h"
 #include "measure/error_bound.h"
 
 /* Between which values a real line may pass at one code, room for rounding left; +-INFINITY where saturation brings the
@@ -232,13 +233,13 @@ static bool is_feasible(const struct hulls *hulls, const struct line_rules *rule
 /* Of the two offsets next to a real one. */
 enum { NEAREST, OTHER_SIDE, SIDES };
 
-static bool round_offset(long double offset, int side, int64_t *rounded)
+static bool round_offset(real offset, int side, int64_t *rounded)
 {
-    if (!(fabsl(offset) < 0x1p62L))
+    if (!(real_abs(offset) < 0x1p62))
         return false;
-    *rounded = (int64_t)rintl(offset);
+    *rounded = (int64_t)real_nearest(offset);
     if (side == OTHER_SIDE)
-        *rounded += offset > (long double)*rounded ? 1 : -1;
+        *rounded += offset > (real)*rounded ? 1 : -1;
     return true;
 }
 
@@ -249,8 +250,8 @@ static bool line_of_slope(const struct gates *gates, double slope, int n, int si
     double middle;
     *line = (struct line){.q_b = grid_slope(gates, slope, n), .n = n};
     room_of(gates, ldexp((double)line->q_b, -n), &middle);
-    const long double offset = (long double)middle - ldexpl((long double)line->q_b * (long double)gates->from, -n);
-    return round_offset(rules->form == PWL_BIASED ? ldexpl(offset, n) : offset, side, &line->offset) &&
+    const real offset = middle - real_scaled((real)line->q_b * (real)gates->from, -n);
+    return round_offset(rules->form == PWL_BIASED ? real_scaled(offset, n) : offset, side, &line->offset) &&
            is_within(line_slopes(rules, n), line->q_b) && line_provable(rules, line, gates->first, gates->last);
 }
 
@@ -381,7 +382,7 @@ static bool feasible_line(const struct gates *gates, const struct hulls *hulls, 
     const struct line_rules *rules = gates->rules;
     double middle;
     room_of(gates, slope, &middle);
-    const long double offset = (long double)middle - (long double)slope * (long double)gates->from;
+    const real offset = (real)middle - (real)slope * (real)gates->from;
     for (int side = NEAREST; side < SIDES && rules->form != PWL_BIASED && !rules->slope_terms; side++) {
         int64_t whole;
         if (round_offset(offset, side, &whole) && feasible_line_of_offset(gates, hulls, whole, line))

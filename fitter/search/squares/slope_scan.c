@@ -326,7 +326,7 @@ void slopes_try_all(struct slope_scan *slopes, struct window window, double stri
     const double x_max = fmax(fabs(slopes->points->code[0] - (double)slopes->from.origin),
                               fabs(slopes->points->code[slopes->points->count - 1] - (double)slopes->from.origin));
     /* From 2^n above twice every product on, only the product's sign counts. */
-    const int enough = (int)ceil(log2(-4 * (double)rules->slopes.low * fmax(x_max, (double)slopes->points->count)));
+    const int enough = ceil_log2(-4 * (double)rules->slopes.low * fmax(x_max, (double)slopes->points->count));
     const int most = enough > rules->shift_min ? enough : rules->shift_min;
     const int finest = largest_shift(slopes, most < rules->shift_max ? most : rules->shift_max);
     for (int n = finest; n >= rules->shift_min; n--) {

@@ -10,6 +10,24 @@
 
 #include "../../support/suite.h"
 
+/* A region in long double, in which f'' is looked at. */
+struct region {
+    struct curvature_region exact;
+    long double from, to;
+    int sign;
+};
+
+static struct region region_at(const struct curvature *curvature, long double x)
+{
+    const struct curvature_region exact = curvature_at(curvature, dd_of_long(x));
+    return (struct region){exact, dd_long(exact.from), dd_long(exact.to), exact.sign};
+}
+
+static bool is_inside(const struct region *region, long double x)
+{
+    return curvature_inside(&region->exact, dd_of_long(x));
+}
+
 static struct function init(const struct function_info *info)
 {
     struct function function;
@@ -21,10 +39,10 @@ static struct function init(const struct function_info *info)
 /* No assertion for what holds: millions of them are slow. */
 static void assert_sign(const struct function *function, long double x)
 {
-    const struct curvature_region region = curvature_at(function->info->curvature, x);
+    const struct region region = region_at(function->info->curvature, x);
     if (!(region.from <= x && x <= region.to))
         ck_abort_msg("%s: %Lg is not in its region", function->info->name, x);
-    if (!function_defined(function, x) || !curvature_inside(&region, x))
+    if (!function_defined(function, x) || !is_inside(&region, x))
         return;
     const long double second = function_second_derivative(function, x);
     if (!(second * region.sign >= 0))
@@ -35,9 +53,9 @@ static void assert_sign(const struct function *function, long double x)
 /* f' does not turn back inside a region, as it would at a kink. Its noise is 8 epsilon of terms below 2^12. */
 static void assert_slopes(const struct function *function, long double from, long double to)
 {
-    const struct curvature_region region = curvature_at(function->info->curvature, from);
-    if (!function_defined(function, from) || !function_defined(function, to) || !curvature_inside(&region, from) ||
-        !curvature_inside(&region, to))
+    const struct region region = region_at(function->info->curvature, from);
+    if (!function_defined(function, from) || !function_defined(function, to) || !is_inside(&region, from) ||
+        !is_inside(&region, to))
         return;
     const long double turn = function_derivative(function, to) - function_derivative(function, from);
     if (!(turn * region.sign >= -0x1p-48L))
@@ -79,7 +97,7 @@ START_TEST(changes_are_where_the_second_derivative_or_the_slope_changes)
         const struct function function = init(info);
         const struct curvature *curvature = info->curvature;
         for (int i = 0; i < curvature->changes; i++) {
-            const long double at = curvature->at[i], step = at == 0 ? 0x1p-52L : fabsl(at) * 0x1p-52L;
+            const long double at = dd_long(curvature->at[i]), step = at == 0 ? 0x1p-52L : fabsl(at) * 0x1p-52L;
             if (!function_defined(&function, at))
                 continue;
             assert_sign(&function, at - step);
@@ -101,20 +119,20 @@ START_TEST(the_neighbours_of_a_change_are_not_inside)
 {
     const struct curvature *const curvature = &curvature_gelu;
     for (int i = 0; i < 2; i++) {
-        const long double at = curvature->at[i];
+        const long double at = dd_long(curvature->at[i]);
         for (int side = -1; side <= 1; side++) {
             const long double near = at * (1 + 4 * side * LDBL_EPSILON), far = at * (1 + 64 * side * LDBL_EPSILON);
-            struct curvature_region region = curvature_at(curvature, near);
-            ck_assert(!curvature_inside(&region, near));
-            region = curvature_at(curvature, far);
-            ck_assert(curvature_inside(&region, far) == (side != 0));
+            struct region region = region_at(curvature, near);
+            ck_assert(!is_inside(&region, near));
+            region = region_at(curvature, far);
+            ck_assert(is_inside(&region, far) == (side != 0));
         }
     }
-    const struct curvature_region left = curvature_at(curvature, -10);
-    ck_assert(left.from == -INFINITY && left.sign == -1 && curvature_inside(&left, -10));
-    ck_assert(!curvature_inside(&left, 0));
-    const struct curvature_region zero = curvature_at(&curvature_kink, 0);
-    ck_assert(!curvature_inside(&zero, 0) && curvature_inside(&zero, 0x1p-64L));
+    const struct region left = region_at(curvature, -10);
+    ck_assert(left.from == -INFINITY && left.sign == -1 && is_inside(&left, -10));
+    ck_assert(!is_inside(&left, 0));
+    const struct region zero = region_at(&curvature_kink, 0);
+    ck_assert(!is_inside(&zero, 0) && is_inside(&zero, 0x1p-64L));
 }
 END_TEST
 
@@ -126,9 +144,9 @@ START_TEST(waves_alternate)
         const struct function function = init(function_find(names[i]));
         for (int k = -70000; k <= 70000; k++) {
             const long double x = 0.9L * k;
-            const struct curvature_region region = curvature_at(function.info->curvature, x);
+            const struct region region = region_at(function.info->curvature, x);
             const long double width = region.to - region.from;
-            if (curvature_inside(&region, x) && !(function_value(&function, x) * region.sign < 0))
+            if (is_inside(&region, x) && !(function_value(&function, x) * region.sign < 0))
                 ck_abort_msg("%s at %Lg", names[i], x);
             if (!(fabsl(function_value(&function, region.from)) <= 8 * LDBL_EPSILON * fabsl(region.from) &&
                   fabsl(function_value(&function, region.to)) <= 8 * LDBL_EPSILON * fabsl(region.to)))

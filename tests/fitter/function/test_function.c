@@ -15,14 +15,11 @@
 
 #define GOLDEN_COUNT (sizeof function_values / sizeof function_values[0])
 
-/* Errors in units of LDBL_EPSILON times the result: between half an ulp and one. expl, expm1l, log1pl, tanhl are within
- * 2 ulp, erfcl within 5 (glibc manual, "Known Maximum Errors in Math Functions"), each ulp at most 1 epsilon, each
- * further rounding at most 1/2. Values: one call and up to 4 roundings, 7 for erfc. First derivatives: up to two calls
- * and 8 roundings (gelu_tanh). Second derivatives: two calls and 16 roundings, of which those inside the bracket count
- * up to twice at these points, where it loses at most a bit. Seen: 1.6, 2.6, 6.9. */
-#define VALUE_LIMIT 7.0L
-#define FIRST_LIMIT 8.0L
-#define SECOND_LIMIT 16.0L
+/* Errors in units of LDBL_EPSILON times the result: what function.h promises, 2^-62, is 2 where that is 2^-63;
+ * derivatives are products of two and of four such. Seen: none, where a long double has 64 bits. */
+#define VALUE_LIMIT 2.0L
+#define FIRST_LIMIT 4.0L
+#define SECOND_LIMIT 8.0L
 
 static void init(struct function *function, const char *name)
 {
@@ -30,21 +27,30 @@ static void init(struct function *function, const char *name)
     ck_assert_msg(function_init(function, name, &diag) == EXIT_DONE, "%s", name);
 }
 
-/* Error in LDBL_EPSILON relative to want; results in the subnormal range and below have no relative accuracy. */
+/* Error in LDBL_EPSILON relative to want. No scale is below 2^-64, so that results below 2^-90 need to be good to 2^-40
+ * alone, as those beyond 2^900, and nothing where doubles underflow, nor beyond them. */
 static long double relative_error(long double got, long double want)
 {
-    if (fabsl(want) < LDBL_MIN * 4)
-        return fabsl(got) < LDBL_MIN * 8 ? 0 : INFINITY;
-    return fabsl(got - want) / fabsl(want) / LDBL_EPSILON;
+    if (fabsl(want) > DBL_MAX)
+        return isinf(got) ? 0 : INFINITY;
+    const long double size = fabsl(want), error = fabsl(got - want);
+    if (size < 0x1p-90L || size > 0x1p900L)
+        return error <= 0x1p-40L * size + 0x1p-960L ? 0 : INFINITY;
+    return error / size / LDBL_EPSILON;
 }
 
 START_TEST(values_and_derivatives_match_mpmath)
 {
     long double worst[3] = {0, 0, 0};
+    size_t compared = 0;
     for (size_t i = 0; i < GOLDEN_COUNT; i++) {
         struct function function;
         init(&function, function_values[i].name);
         const long double x = function_values[i].x;
+        if (fabsl(x) > 0x1p60L &&
+            (strcmp(function_values[i].name, "sin") == 0 || strcmp(function_values[i].name, "cos") == 0))
+            continue; /* many waves between two codes */
+        compared++;
         const long double errors[3] = {
             relative_error(function_value(&function, x), function_values[i].value),
             relative_error(function_derivative(&function, x), function_values[i].derivative),
@@ -57,7 +63,7 @@ START_TEST(values_and_derivatives_match_mpmath)
             worst[order] = fmaxl(worst[order], errors[order]);
         }
     }
-    ck_assert(worst[0] > 0 && worst[1] > 0 && worst[2] > 0); /* something inexact was compared */
+    ck_assert_uint_gt(compared, GOLDEN_COUNT / 2);
     if (getenv("PWL_TEST_VERBOSE") != NULL)
         fprintf(stderr, "worst errors in epsilon: %.2Lf %.2Lf %.2Lf\n", worst[0], worst[1], worst[2]);
 }
@@ -111,7 +117,7 @@ START_TEST(results_are_numbers_everywhere_in_the_domain)
                 const long double results[] = {function_value(&function, x), function_derivative(&function, x),
                                                function_second_derivative(&function, x)};
                 for (int order = 0; order < 3; order++) {
-                    const bool may_overflow = strcmp(info->name, "exp") == 0 && x > 11356;
+                    const bool may_overflow = strcmp(info->name, "exp") == 0 && x > 709;
                     ck_assert_msg(may_overflow ? results[order] == INFINITY : isfinite(results[order]),
                                   "%s at %Lg, derivative %d: %Lg", info->name, x, order, results[order]);
                 }
@@ -403,8 +409,8 @@ START_TEST(domains_are_as_stated)
         function_domain_text(&function, cut, sizeof cut);
         ck_assert_uint_eq(strlen(cut), 4);
         ck_assert(function_defined(&function, 1) && function_defined(&function, 1e300L));
-        ck_assert(function_defined(&function, 0x1p-16000L));
-        ck_assert(function_defined(&function, -0x1p-16000L) == domains[i].below);
+        ck_assert(function_defined(&function, 0x1p-1000L));
+        ck_assert(function_defined(&function, -0x1p-1000L) == domains[i].below);
         ck_assert(function_defined(&function, 0) == domains[i].zero);
         ck_assert(!function_defined(&function, NAN));
         ck_assert(!function_defined(&function, INFINITY) && !function_defined(&function, -INFINITY));

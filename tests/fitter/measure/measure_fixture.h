@@ -133,7 +133,7 @@ static inline struct error_stats plain_measure(const struct made *made, const st
     for (int64_t q = in->qmin; q <= in->qmax; q++) {
         int64_t code = q < domain.first ? domain.first : q > domain.last ? domain.last : q;
         code += code == domain.hole;
-        const long double value = function_value(function, in->scale.value * (code - in->zero_point));
+        const long double value = function_value(function, (long double)in->scale.value * (code - in->zero_point));
         const long double target = value / out->scale.value + out->zero_point;
         const long double clipped = target < out->qmin ? out->qmin : target > out->qmax ? out->qmax : target;
         const int64_t y = plain_eval(made, q);
@@ -177,8 +177,9 @@ static inline void assert_close(const char *what, double a, double b, double rel
 static inline void assert_same(const char *what, const struct error_stats *stats, const struct error_stats *plain,
                                double relative)
 {
-    ck_assert_msg(stats->max_err == plain->max_err, "%s: max %.17g, expected %.17g", what, stats->max_err,
-                  plain->max_err);
+    /* The plain loop's targets are rounded to long double, three times. */
+    ck_assert_msg(fabs(stats->max_err - plain->max_err) <= relative * plain->max_err, "%s: max %.17g, expected %.17g",
+                  what, stats->max_err, plain->max_err);
     ck_assert_msg(stats->max_err_at == plain->max_err_at, "%s: max at %" PRId64 ", expected %" PRId64, what,
                   stats->max_err_at, plain->max_err_at);
     ck_assert_msg(stats->max_ulp == plain->max_ulp && stats->max_ulp_at == plain->max_ulp_at,
@@ -222,8 +223,8 @@ static inline void add_chords(struct made *made, const struct function *function
     const int64_t codes = in->qmax - in->qmin + 1;
     for (int i = 0; i < count; i++) {
         const int64_t first = in->qmin + codes * i / count, last = in->qmin + codes * (i + 1) / count - 1;
-        const long double from = target_unclipped(function, in, out, OUTSIDE_CLAMP, first);
-        const long double to = target_unclipped(function, in, out, OUTSIDE_CLAMP, last);
+        const long double from = dd_long(target_unclipped(function, in, out, OUTSIDE_CLAMP, first));
+        const long double to = dd_long(target_unclipped(function, in, out, OUTSIDE_CLAMP, last));
         long double slope = ldexpl((to - from) / (long double)(last - first), n);
         if (!(fabsl(slope) < 0x1p30L))
             slope = 0;
@@ -236,40 +237,40 @@ static inline void add_chords(struct made *made, const struct function *function
 }
 
 /* f(x) = x and f(x) = -|x|, as functions of their own */
-static inline long double identity(long double x, const double *p)
+static inline struct dd identity(struct dd x, const double *p)
 {
     (void)p;
     return x;
 }
 
-static inline long double one(long double x, const double *p)
+static inline struct dd one(struct dd x, const double *p)
 {
     (void)x, (void)p;
-    return 1;
+    return dd_of(1);
 }
 
-static inline long double minus_abs(long double x, const double *p)
+static inline struct dd minus_abs(struct dd x, const double *p)
 {
     (void)p;
-    return -fabsl(x);
+    return dd_neg(dd_abs(x));
 }
 
-static inline long double minus_abs_slope(long double x, const double *p)
+static inline struct dd minus_abs_slope(struct dd x, const double *p)
 {
     (void)p;
-    return x < 0 ? 1 : -1;
+    return dd_of(x.hi < 0 ? 1 : -1);
 }
 
-static inline long double zero(long double x, const double *p)
+static inline struct dd zero(struct dd x, const double *p)
 {
     (void)x, (void)p;
-    return 0;
+    return dd_of(0);
 }
 
-static inline long double not_a_number_at_5(long double x, const double *p)
+static inline struct dd not_a_number_at_5(struct dd x, const double *p)
 {
     (void)p;
-    return x == 5 ? NAN : 0;
+    return dd_of(x.hi == 5 ? (double)NAN : 0);
 }
 
 #define OWN_INFO(f, d)                                                                                                 \

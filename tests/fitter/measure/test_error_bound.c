@@ -43,7 +43,7 @@ static struct tensor random_tensor(int bits, double low, double high)
 
 static long double target_of(const struct made *made, int64_t q)
 {
-    return target_unclipped(&made->function, &made->table.in, &made->table.out, made->table.outside, q);
+    return dd_long(target_unclipped(&made->function, &made->table.in, &made->table.out, made->table.outside, q));
 }
 
 /* A line near f between two codes: as a rule off by a little, so that the worst code may be anywhere. */

@@ -80,7 +80,7 @@ static bool is_reduced_code(const struct spec *spec, int64_t q)
 
 static long double clipped_target(const struct spec *spec, int64_t q, bool *saturates)
 {
-    const long double t = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, q);
+    const long double t = dd_long(target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, q));
     const long double low = (long double)spec->out.qmin, high = (long double)spec->out.qmax;
     /* Just beyond, a value may come out inside, and is held to the bound as if it were. */
     *saturates = t < low || t > high + (high - low) / 1024;
@@ -203,7 +203,7 @@ static void check_weights(const char *flags)
             ck_assert(isinf(units));
             continue;
         }
-        const long double t = target_unclipped(&spec.function, &spec.in, &spec.out, spec.outside, q);
+        const long double t = dd_long(target_unclipped(&spec.function, &spec.in, &spec.out, spec.outside, q));
         const long double x = tensor_real(&spec.in, q);
         long double low, width;
         part_of_octave(&spec, x, &low, &width);
