@@ -7,7 +7,6 @@
 #include "integers.h"
 
 #define INTEGER_BYTES 8
-#define PARTS_OF_REAL 3
 
 void record_add_integer(struct text *record, int64_t value)
 {
@@ -17,16 +16,17 @@ void record_add_integer(struct text *record, int64_t value)
     text_add_bytes(record, bytes, sizeof bytes);
 }
 
-/* An infinity, or what is no number, stands in the first part alone. */
-void record_add_real(struct text *record, long double value)
+void record_add_real(struct text *record, double value)
 {
-    for (int i = 0; i < PARTS_OF_REAL; i++) {
-        const double part = (double)value;
-        int64_t bits;
-        memcpy(&bits, &part, sizeof bits);
-        record_add_integer(record, bits);
-        value = part - part == 0 ? value - (long double)part : 0;
-    }
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    record_add_integer(record, bits);
+}
+
+void record_add_dd(struct text *record, struct dd value)
+{
+    record_add_real(record, value.hi);
+    record_add_real(record, value.lo);
 }
 
 void record_add_string(struct text *record, const char *bytes, size_t size)
@@ -53,16 +53,18 @@ int64_t record_integer(struct record *record)
     return (int64_t)value;
 }
 
-long double record_real(struct record *record)
+double record_real(struct record *record)
 {
-    double parts[PARTS_OF_REAL];
-    for (int i = 0; i < PARTS_OF_REAL; i++) {
-        const int64_t bits = record_integer(record);
-        memcpy(&parts[i], &bits, sizeof bits);
-    }
-    /* The least first: the sum of the last two is a part of the value, and has few enough bits. A zero keeps its sign. */
-    const long double rest = (long double)parts[1] + (long double)parts[2];
-    return rest == 0 ? (long double)parts[0] : (long double)parts[0] + rest;
+    const int64_t bits = record_integer(record);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+struct dd record_dd(struct record *record)
+{
+    const double hi = record_real(record);
+    return (struct dd){hi, record_real(record)};
 }
 
 char *record_string(struct record *record, size_t *size)

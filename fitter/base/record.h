@@ -7,13 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dd.h"
 #include "diag.h"
 #include "file.h"
 
 void record_add_integer(struct text *record, int64_t value);
 
-/* A real of any kind, exactly: as a sum of three doubles, which holds the 113 bits of the longest mantissa. */
-void record_add_real(struct text *record, long double value);
+void record_add_real(struct text *record, double value);
+void record_add_dd(struct text *record, struct dd value);
 
 /* May hold zeros. */
 void record_add_string(struct text *record, const char *bytes, size_t size);
@@ -28,7 +29,8 @@ struct record {
 };
 
 int64_t record_integer(struct record *record);
-long double record_real(struct record *record);
+double record_real(struct record *record);
+struct dd record_dd(struct record *record);
 
 /* A malloc'd copy with a zero byte behind its end; null where reading or memory failed. */
 char *record_string(struct record *record, size_t *size);

@@ -286,8 +286,8 @@ static bool save_row(void *context, int k, struct text *record)
 {
     const struct request *request = context;
     const struct explore_row *row = &request->exploration.rows[k];
-    record_add_real(record, (long double)row->price);
-    record_add_real(record, (long double)row->mhz);
+    record_add_real(record, row->price);
+    record_add_real(record, row->mhz);
     return fit_result_save(&row->table, &row->diag, record);
 }
 
@@ -295,8 +295,8 @@ static bool load_row(void *context, int k, struct record *record)
 {
     struct request *request = context;
     struct explore_row *row = &request->exploration.rows[k];
-    row->price = (double)record_real(record);
-    row->mhz = (double)record_real(record);
+    row->price = record_real(record);
+    row->mhz = record_real(record);
     return fit_result_load(&row->table, &row->diag, record);
 }
 

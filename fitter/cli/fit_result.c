@@ -25,7 +25,7 @@ bool fit_result_save(const struct table *table, const struct diag *why, struct t
         record_add_string(record, json, strlen(json));
         record_add_integer(record, certificate->has_rms_any_shift);
         for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-            record_add_real(record, (long double)*reals[i]);
+            record_add_real(record, *reals[i]);
     }
     free(json);
     return own.code != EXIT_IO && own.code != EXIT_MISSING;
@@ -50,6 +50,6 @@ bool fit_result_load(struct table *table, struct diag *why, struct record *recor
     }
     certificate->has_rms_any_shift = record_integer(record) != 0;
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        *reals[i] = (double)record_real(record);
+        *reals[i] = record_real(record);
     return !record->failed;
 }

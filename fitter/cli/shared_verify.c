@@ -50,7 +50,7 @@ static bool save(void *context, int job, struct text *record)
     record_add_integer(record, verdict->code);
     record_add_integer(record, verdict->expected);
     record_add_integer(record, verdict->found);
-    record_add_real(record, (long double)verdict->seconds);
+    record_add_real(record, verdict->seconds);
     return diag->code != EXIT_IO && diag->code != EXIT_MISSING;
 }
 
@@ -77,7 +77,7 @@ static bool load(void *context, int job, struct record *record)
     verdict->code = record_integer(record);
     verdict->expected = record_integer(record);
     verdict->found = record_integer(record);
-    verdict->seconds = (double)record_real(record);
+    verdict->seconds = record_real(record);
     return !record->failed;
 }
 

@@ -111,13 +111,13 @@ void chunk_add_point(struct chunk *chunk, const struct subject *subject, const s
 
 void chunk_save(const struct chunk *chunk, struct text *record)
 {
-    record_add_real(record, chunk->sum);
-    record_add_real(record, chunk->sum_of_squares);
-    record_add_real(record, chunk->signed_sum);
+    record_add_dd(record, chunk->sum);
+    record_add_dd(record, chunk->sum_of_squares);
+    record_add_dd(record, chunk->signed_sum);
     record_add_integer(record, chunk->averaged);
     record_add_integer(record, chunk->correct);
     record_add_integer(record, chunk->saturated);
-    record_add_real(record, (long double)chunk->max_err);
+    record_add_real(record, chunk->max_err);
     record_add_integer(record, chunk->max_ulp);
     record_add_integer(record, chunk->max_ulp_at);
     record_add_integer(record, chunk->backward);
@@ -128,13 +128,13 @@ void chunk_save(const struct chunk *chunk, struct text *record)
 struct chunk chunk_load(struct record *record)
 {
     struct chunk chunk;
-    chunk.sum = record_real(record);
-    chunk.sum_of_squares = record_real(record);
-    chunk.signed_sum = record_real(record);
+    chunk.sum = record_dd(record);
+    chunk.sum_of_squares = record_dd(record);
+    chunk.signed_sum = record_dd(record);
     chunk.averaged = record_integer(record);
     chunk.correct = record_integer(record);
     chunk.saturated = record_integer(record);
-    chunk.max_err = (double)record_real(record);
+    chunk.max_err = record_real(record);
     chunk.max_ulp = record_integer(record);
     chunk.max_ulp_at = record_integer(record);
     chunk.backward = record_integer(record) != 0;

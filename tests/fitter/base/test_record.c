@@ -18,28 +18,21 @@ static struct record record_of(const struct text *text)
 
 START_TEST(reals_to_the_last_bit)
 {
-    const long double third = 1.0L / 3;
-    const long double values[] = {0.0L,
-                                  -0.0L,
-                                  1.0L,
-                                  -third,
-                                  third * 0x1p-900L,
-                                  third * 0x1p900L,
-                                  INFINITY,
-                                  -INFINITY,
-                                  LDBL_EPSILON,
-                                  1.0L + LDBL_EPSILON,
-                                  -1.0L + LDBL_EPSILON / 2,
-                                  DBL_MAX,
-                                  DBL_TRUE_MIN};
+    const double third = 1.0 / 3;
+    const double values[] = {0.0,     -0.0,    1.0,          -third,           INFINITY,        -INFINITY,
+                             DBL_MAX, DBL_MIN, DBL_TRUE_MIN, third * 0x1p-900, third * 0x1p900, 1.0 + DBL_EPSILON};
     struct text text = {0};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         record_add_real(&text, values[i]);
+        record_add_dd(&text, (struct dd){values[i], values[i] * 0x1p-53});
+    }
     record_add_real(&text, NAN);
     struct record record = record_of(&text);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        const long double read = record_real(&record);
+        const double read = record_real(&record);
+        const struct dd both = record_dd(&record);
         ck_assert(read == values[i] && signbit(read) == signbit(values[i]));
+        ck_assert(both.hi == values[i] && both.lo == values[i] * 0x1p-53);
     }
     ck_assert(isnan(record_real(&record)));
     ck_assert(record_is_read(&record));
@@ -78,7 +71,7 @@ START_TEST(nothing_beyond_the_end)
 {
     const struct diag why = {.code = EXIT_REQUIREMENT, .text = "in: no table"};
     struct text text = {0};
-    record_add_real(&text, 1.0L / 3);
+    record_add_real(&text, 1.0 / 3);
     record_add_diag(&text, &why);
     for (size_t size = 0; size < text.size; size++) {
         unsigned char *const part = malloc(size + 1);
