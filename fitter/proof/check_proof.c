@@ -7,7 +7,7 @@
  * not hold; 2: the file is not of the format. docs/proofs.md has the format and the theorems. It reads well from its
  * end. Trusted are jansson, which reads the file, and MPFR's functions at 200 bits with a margin of 2^-140. One proof
  * is checked, of one table: both stand in globals, and what is allocated for them lasts to the end. */
-#include <stdint.h> /* before mpfr.h, which then takes intmax_t */
+#include <stdint.h> /* first: MPFR's header then takes intmax_t */
 #include <jansson.h>
 #include <math.h>
 #include <mpfr.h>
