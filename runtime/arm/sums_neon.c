@@ -35,8 +35,14 @@ static inline void add_up(const sums *s, int32_t *to)
 }
 
 #include "../network/sum_loops.h"
+#include "../network/tap_loops.h"
 
 void pwl_sum_neon(const pwl_network_sums *of)
 {
     sum_halves(of);
+}
+
+void pwl_taps_neon(const pwl_network_taps *of)
+{
+    add_taps(of, PWL_NETWORK_COLUMNS);
 }

@@ -142,60 +142,76 @@ static void run_group(const pwl_network_step *step, pwl_network_sums *sums, size
     }
 }
 
-/* Of a channel that reads one alone, sums go tap by tap over places of a row, without windows: codes as int16_t, and so
- * few taps that 32 bits hold any sum. */
-enum { TAPS = 256 };
+/* Of a channel that reads one alone, sums go row by row of the window over places of a row, without windows: codes as
+ * int16_t, of which SPAN are read for PWL_NETWORK_COLUMNS places, and so few taps that 32 bits hold any sum. */
+enum { TAPS = 256, SPAN = 192 };
+
+/* What `count` places of a row read of one, if it is not beyond 64 bits. */
+static uint64_t span_of(const pwl_network_window *columns, uint64_t count)
+{
+    return (count - 1) * columns->stride + (uint64_t)(columns->kernel - 1) * columns->dilation + 1;
+}
 
 static int goes_by_taps(const pwl_network_step *step, size_t each)
 {
     const pwl_network_convolution *const of = step->node->of;
-    return each == 1 && of->inputs == 1 && step->in[0]->type <= PWL_S16 && length_of(of) <= TAPS;
+    return each == 1 && of->inputs == 1 && step->in[0]->type <= PWL_S16 && length_of(of) <= TAPS &&
+           span_of(&of->window[1], PWL_NETWORK_COLUMNS) <= SPAN;
 }
 
-/* Adds weight times the codes of one tap, of the places from `column` on of a row of the output. */
-static void add_tap(const pwl_network_step *step, const pwl_network_window *window, size_t x_at, int is_row,
-                    size_t column, size_t count, size_t tap, int weight, int32_t *sums)
+/* `count` codes of a row of so many columns, which begins at x_at, from column `at` less `padding` on, and what stands
+ * for those beyond. */
+static void widen_row(const pwl_network_step *step, size_t x_at, size_t columns, size_t at, size_t padding,
+                      size_t count, int16_t *codes)
 {
-    const size_t columns = plane_of(&step->x_shape[0]).columns;
-    int16_t codes[PWL_NETWORK_COLUMNS];
-    size_t first = 0, last = 0, k;
-    if (is_row) { /* places [first, last) lie within the row */
-        while (first < count && (column + first) * window->stride + tap < window->padding)
-            first++;
-        for (last = first; last < count && (column + last) * window->stride + tap - window->padding < columns;)
-            last++;
-        pwl_sum_widen(step->in[0]->type, step->x[0], x_at + (column + first) * window->stride + tap - window->padding,
-                      window->stride, last - first, 0, codes + first);
-    }
+    const size_t end = columns + padding;
+    const size_t before = at < padding ? padding - at : 0, first = before < count ? before : count;
+    const size_t inside = at < end ? end - at : 0, last = inside < count ? inside : count;
+    size_t k;
     for (k = 0; k < first; k++)
         codes[k] = (int16_t)step->in[0]->zero_point;
-    for (k = last; k < count; k++)
+    if (first < last)
+        pwl_sum_widen(step->in[0]->type, step->x[0], x_at + at + first - padding, 1, last - first, 0, codes + first);
+    for (k = first < last ? last : first; k < count; k++)
         codes[k] = (int16_t)step->in[0]->zero_point;
-    for (k = 0; k < count; k++)
-        sums[k] += weight * codes[k];
+}
+
+/* Adds all taps of places of a row of the output, from column `at` on. */
+static void add_rows(const pwl_network_step *step, const int8_t *weights, size_t x_at, size_t row, size_t at,
+                     int16_t *codes, pwl_network_taps *taps)
+{
+    const pwl_network_window *const rows = ((const pwl_network_convolution *)step->node->of)->window;
+    const pwl_network_window *const columns = rows + 1;
+    const plane from = plane_of(&step->x_shape[0]);
+    const size_t count = (size_t)span_of(columns, taps->columns);
+    uint32_t i;
+    for (i = 0; i < rows->kernel; i++) {
+        const size_t y = row * rows->stride + (size_t)i * rows->dilation - rows->padding;
+        /* A row beyond the ends has no columns. */
+        widen_row(step, x_at + y * from.columns, y < from.rows ? from.columns : 0, at * columns->stride,
+                  columns->padding, count, codes);
+        taps->weights = weights + i * columns->kernel;
+        step->taps(taps);
+    }
 }
 
 static void run_taps(const pwl_network_step *step, pwl_network_sums *sums, size_t channel, size_t x_at, size_t y_at)
 {
     const pwl_network_convolution *const of = step->node->of;
-    const pwl_network_window *const rows = &of->window[0], *const columns = &of->window[1];
-    const plane from = plane_of(&step->x_shape[0]), to = plane_of(&step->y_shape);
-    const int8_t *const weights = of->weights + channel * length_of(of);
+    const pwl_network_window *const columns = &of->window[1];
+    const plane to = plane_of(&step->y_shape);
+    int16_t codes[SPAN] = {0};
+    int32_t found[PWL_NETWORK_COLUMNS];
+    pwl_network_taps taps = {codes, NULL, columns->kernel, 0, columns->stride, columns->dilation, found};
     size_t row, at, k;
-    uint32_t i, j;
     sums->rows = 1;
     for (row = 0; row < to.rows; row++)
         for (at = 0; at < to.columns; at += sums->columns) {
-            int32_t found[PWL_NETWORK_COLUMNS];
             sums->columns = to.columns - at < PWL_NETWORK_COLUMNS ? to.columns - at : PWL_NETWORK_COLUMNS;
-            for (k = 0; k < sums->columns; k++)
+            taps.columns = sums->columns;
+            for (k = 0; k < PWL_NETWORK_COLUMNS; k++)
                 found[k] = 0;
-            for (i = 0; i < rows->kernel; i++) {
-                const size_t y = row * rows->stride + (size_t)i * rows->dilation - rows->padding;
-                for (j = 0; j < columns->kernel; j++)
-                    add_tap(step, columns, x_at + y * from.columns, y < from.rows, at, sums->columns,
-                            (size_t)j * columns->dilation, weights[i * columns->kernel + j], found);
-            }
+            add_rows(step, of->weights + channel * length_of(of), x_at, row, at, codes, &taps);
             for (k = 0; k < sums->columns; k++)
                 sums->sums[k] = found[k];
             finish(step, sums, channel, y_at + row * to.columns + at, to.rows * to.columns);

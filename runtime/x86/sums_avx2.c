@@ -35,10 +35,16 @@ static inline void add_up(const sums *s, int32_t *to)
 }
 
 #include "../network/sum_loops.h"
+#include "../network/tap_loops.h"
 
 void pwl_sum_avx2(const pwl_network_sums *of)
 {
     sum_halves(of);
+}
+
+void pwl_taps_avx2(const pwl_network_taps *of)
+{
+    add_taps(of, PWL_NETWORK_COLUMNS);
 }
 
 /* The product of 64 and 31 bits, modulo 2^64. */

@@ -51,6 +51,7 @@ static inline void add_up(const sums *s, int32_t *to)
 }
 
 #include "../network/sum_loops.h"
+#include "../network/tap_loops.h"
 
 /*
  * Codes of 8 bits: a as u8 and b as s8, by their highest bits where they are not. With A and B what then stands for 0,
@@ -208,6 +209,11 @@ void pwl_sum_avx512vnni(const pwl_network_sums *of)
         sum_bytes(of);
     else
         sum_halves(of);
+}
+
+void pwl_taps_avx512vnni(const pwl_network_taps *of)
+{
+    add_taps(of, PWL_NETWORK_COLUMNS);
 }
 
 void pwl_round_avx512vnni(const pwl_network_edge *edge, void *array, size_t at, const int64_t *sums, size_t count,
