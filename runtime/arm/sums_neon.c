@@ -14,6 +14,11 @@ static inline vector load(const int16_t *p)
     return vld1q_s16(p);
 }
 
+static inline void store(int16_t *p, vector v)
+{
+    vst1q_s16(p, v);
+}
+
 static inline vector widen(const int8_t *p)
 {
     return vmovl_s8(vld1_s8(p));

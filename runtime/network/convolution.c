@@ -90,6 +90,34 @@ static void copy_tap(int bytes_log2, const starts *of, plane from, const void *x
         COPY_TAP(uint32_t)
 }
 
+/* Windows of one tap that read place after place: TOGETHER channels at once, as codes of a window lie beside each
+ * other. */
+enum { TOGETHER = 8 };
+
+#define COPY_PLACES(type)                                                                                              \
+    for (c = 0; c < channels; c += together) {                                                                         \
+        together = channels - c < TOGETHER ? 1 : TOGETHER;                                                             \
+        for (k = 0; k < count; k++)                                                                                    \
+            for (i = 0; i < together; i++)                                                                             \
+                ((type *)to)[k * channels + c + i] = ((const type *)x)[(c + i) * plane_size + k];                      \
+    }
+
+static void copy_places(int bytes_log2, const void *x, size_t plane_size, size_t channels, size_t count, void *to)
+{
+    size_t c, k, i, together;
+    if (bytes_log2 == 0)
+        COPY_PLACES(uint8_t)
+    else if (bytes_log2 == 1)
+        COPY_PLACES(uint16_t)
+    else
+        COPY_PLACES(uint32_t)
+}
+
+static int is_of_places(const pwl_network_window *window)
+{
+    return window->kernel == 1 && window->stride == 1 && !window->padding;
+}
+
 /* Windows side by side, of the channels from code x_at on. */
 static void copy_windows(const pwl_network_step *step, const starts *at, size_t x_at, char *to)
 {
@@ -125,14 +153,20 @@ static void run_group(const pwl_network_step *step, pwl_network_sums *sums, size
     const pwl_network_convolution *const of = step->node->of;
     const plane to = plane_of(&step->y_shape);
     const size_t places = to.rows * to.columns, length = length_of(of);
+    const int bytes_log2 = pwl_type_bytes_log2((pwl_type)step->in[0]->type);
     char *const windows = (char *)step->scratch + PWL_NETWORK_TILE * sizeof(int64_t);
     starts starts;
     size_t at, k;
     sums->b = windows;
     for (at = 0; at < places; at += sums->columns) {
         sums->columns = places - at < PWL_NETWORK_COLUMNS ? places - at : PWL_NETWORK_COLUMNS;
-        find_starts(of->window, to.columns, at, sums->columns, &starts);
-        copy_windows(step, &starts, x_at, windows);
+        if (is_of_places(&of->window[0]) && is_of_places(&of->window[1]))
+            copy_places(bytes_log2, (const char *)step->x[0] + ((x_at + at) << bytes_log2), places, length,
+                        sums->columns, windows);
+        else {
+            find_starts(of->window, to.columns, at, sums->columns, &starts);
+            copy_windows(step, &starts, x_at, windows);
+        }
         for (k = 0; k < each; k += PWL_NETWORK_ROWS) {
             sums->rows = each - k < PWL_NETWORK_ROWS ? each - k : PWL_NETWORK_ROWS;
             sums->a = of->weights + (first + k) * length;

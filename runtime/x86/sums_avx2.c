@@ -13,6 +13,11 @@ static inline vector load(const int16_t *p)
     return _mm256_loadu_si256((const __m256i *)p);
 }
 
+static inline void store(int16_t *p, vector v)
+{
+    _mm256_storeu_si256((__m256i *)p, v);
+}
+
 static inline vector widen(const int8_t *p)
 {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)p));

@@ -13,6 +13,11 @@ static inline vector load(const int16_t *p)
     return _mm512_loadu_si512(p);
 }
 
+static inline void store(int16_t *p, vector v)
+{
+    _mm512_storeu_si512(p, v);
+}
+
 static inline vector widen(const int8_t *p)
 {
     return _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)p));

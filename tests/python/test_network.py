@@ -193,6 +193,19 @@ def _():
         ran(network, drawn(x, 2, 3, *size))
 
 
+@test("a convolution of single places, of any number of channels: one of any window by every runner")
+def _():
+    for _ in range(20):
+        groups, inputs, each, rows, columns = (int(n) for n in rng.integers(1, (3, 21, 20, 5, 30)))
+        x, y = TYPES[rng.integers(5)], TYPES[rng.integers(5)]
+        f = {"stride": [1, 1], "padding": [0, 0], "dilation": [1, 1], "groups": groups}
+        arrays = {"weights": drawn(side(), groups * each, inputs, 1, 1), "bias": rng.integers(-1000, 1000, groups * each),
+                  **rescaling(1e-3 * (1 + rng.random(groups * each)), 40)}
+        network = alone(Node("convolution", ("x",), "y", fields=f, arrays=arrays), [Edge("x", x, (2, groups * inputs, rows, columns))],
+                        Edge("y", y, (2, groups * each, rows, columns)))
+        ran(network, drawn(x, 2, groups * inputs, rows, columns))
+
+
 @test("max_pool leaves out what lies beyond the ends")
 def _():
     for x in TYPES:
