@@ -14,6 +14,11 @@ static inline vector load(const int16_t *p)
     return vld1q_s16(p);
 }
 
+static inline void store(int16_t *p, vector v)
+{
+    vst1q_s16(p, v);
+}
+
 static inline vector widen(const int8_t *p)
 {
     return vmovl_s8(vld1_s8(p));
@@ -35,8 +40,14 @@ static inline void add_up(const sums *s, int32_t *to)
 }
 
 #include "../network/sum_loops.h"
+#include "../network/tap_loops.h"
 
 void pwl_sum_neon(const pwl_network_sums *of)
 {
     sum_halves(of);
+}
+
+void pwl_taps_neon(const pwl_network_taps *of)
+{
+    add_taps(of, PWL_NETWORK_COLUMNS);
 }

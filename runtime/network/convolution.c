@@ -47,63 +47,102 @@ static size_t length_of(const pwl_network_convolution *of)
     return (size_t)of->inputs * of->window[0].kernel * of->window[1].kernel;
 }
 
-/* Where some windows begin: row and column of their first tap, which may lie before the first place, and then, as no
- * size is negative, beyond the last too. */
-typedef struct starts {
-    size_t count, row[PWL_NETWORK_COLUMNS], column[PWL_NETWORK_COLUMNS];
-} starts;
+/* One tap of the windows of some places of a row: what a row of the input has there, at columns `at` less padding and
+ * each `stride` on, of which [0, columns) are. Codes go to each `length`. */
+typedef struct tap {
+    const void *row; /* null: beyond the ends */
+    size_t columns, at, padding, stride, count, length;
+    int64_t zero;
+    void *to;
+} tap;
 
-/* Of the output's places from `at` on. */
-static void find_starts(const pwl_network_window window[2], size_t columns, size_t at, size_t count, starts *of)
-{
-    size_t row = 0, column = at, k;
-    for (; column >= columns; column -= columns)
-        row++;
-    of->count = count;
-    for (k = 0; k < count; k++) {
-        of->row[k] = row * window[0].stride - window[0].padding;
-        of->column[k] = column * window[1].stride - window[1].padding;
-        if (++column == columns) {
-            column = 0;
-            row++;
-        }
-    }
-}
-
-/* One tap of each window, `length` apart, from a plane of codes. */
 #define COPY_TAP(type)                                                                                                 \
-    for (k = 0; k < of->count; k++) {                                                                                  \
-        const size_t y = of->row[k] + row, at = of->column[k] + column;                                                \
-        ((type *)to)[k * length] =                                                                                     \
-            y < from.rows && at < from.columns ? ((const type *)x)[y * from.columns + at] : (type)zero;                \
-    }
+    for (k = 0; k < first; k++)                                                                                        \
+        ((type *)of->to)[k * of->length] = (type)of->zero;                                                             \
+    for (; k < last; k++)                                                                                              \
+        ((type *)of->to)[k * of->length] = ((const type *)of->row)[of->at + k * of->stride - of->padding];             \
+    for (; k < of->count; k++)                                                                                         \
+        ((type *)of->to)[k * of->length] = (type)of->zero;
 
-static void copy_tap(int bytes_log2, const starts *of, plane from, const void *x, size_t row, size_t column,
-                     int64_t zero, void *to, size_t length)
+static void copy_tap(int bytes_log2, const tap *of)
 {
-    size_t k;
-    if (bytes_log2 == 0)
+    size_t first = 0, last = of->row ? of->count : 0, k; /* places [first, last) lie within */
+    while (first < last && of->at + first * of->stride < of->padding)
+        first++;
+    while (last > first && of->at + (last - 1) * of->stride - of->padding >= of->columns)
+        last--;
+    if (bytes_log2 == 0) {
         COPY_TAP(uint8_t)
-    else if (bytes_log2 == 1)
+    } else if (bytes_log2 == 1) {
         COPY_TAP(uint16_t)
-    else
+    } else {
         COPY_TAP(uint32_t)
+    }
 }
 
-/* Windows side by side, of the channels from code x_at on. */
-static void copy_windows(const pwl_network_step *step, const starts *at, size_t x_at, char *to)
+/* Windows of one tap that read place after place: TOGETHER channels at once, as codes of a window lie beside each
+ * other. */
+enum { TOGETHER = 8 };
+
+#define COPY_PLACES(type)                                                                                              \
+    for (c = 0; c < channels; c += together) {                                                                         \
+        together = channels - c < TOGETHER ? 1 : TOGETHER;                                                             \
+        for (k = 0; k < count; k++)                                                                                    \
+            for (i = 0; i < together; i++)                                                                             \
+                ((type *)to)[k * channels + c + i] = ((const type *)x)[(c + i) * plane_size + k];                      \
+    }
+
+static void copy_places(int bytes_log2, const void *x, size_t plane_size, size_t channels, size_t count, void *to)
+{
+    size_t c, k, i, together;
+    if (bytes_log2 == 0)
+        COPY_PLACES(uint8_t)
+    else if (bytes_log2 == 1)
+        COPY_PLACES(uint16_t)
+    else
+        COPY_PLACES(uint32_t)
+}
+
+static int is_of_places(const pwl_network_window *window)
+{
+    return window->kernel == 1 && window->stride == 1 && !window->padding;
+}
+
+/* Windows side by side of `count` places of a row of the output, from a column on, of the channels from code x_at on.
+ */
+static void copy_row(const pwl_network_step *step, size_t row, size_t column, size_t count, size_t x_at, char *to)
 {
     const pwl_network_convolution *const of = step->node->of;
+    const pwl_network_window *const rows = &of->window[0], *const columns = &of->window[1];
     const plane from = plane_of(&step->x_shape[0]);
     const int bytes_log2 = pwl_type_bytes_log2((pwl_type)step->in[0]->type);
-    const size_t length = length_of(of);
+    tap tap = {NULL, from.columns, 0, columns->padding, columns->stride, count, length_of(of), step->in[0]->zero_point,
+               to};
     uint32_t c, i, j;
     for (c = 0; c < of->inputs; c++, x_at += from.rows * from.columns)
-        for (i = 0; i < of->window[0].kernel; i++)
-            for (j = 0; j < of->window[1].kernel; j++, to += (size_t)1 << bytes_log2)
-                copy_tap(bytes_log2, at, from, (const char *)step->x[0] + (x_at << bytes_log2),
-                         (size_t)i * of->window[0].dilation, (size_t)j * of->window[1].dilation,
-                         step->in[0]->zero_point, to, length);
+        for (i = 0; i < rows->kernel; i++) {
+            const size_t y = row * rows->stride + (size_t)i * rows->dilation - rows->padding;
+            tap.row = y < from.rows ? (const char *)step->x[0] + ((x_at + y * from.columns) << bytes_log2) : NULL;
+            for (j = 0; j < columns->kernel; j++, to += (size_t)1 << bytes_log2) {
+                tap.at = column * columns->stride + (size_t)j * columns->dilation;
+                tap.to = to;
+                copy_tap(bytes_log2, &tap);
+            }
+        }
+}
+
+/* Of places [at, at + count) of the output. */
+static void copy_windows(const pwl_network_step *step, size_t at, size_t count, size_t x_at, char *to)
+{
+    const size_t columns = plane_of(&step->y_shape).columns, bytes = pwl_network_bytes_of(step->in[0]);
+    size_t row = 0, piece;
+    for (; at >= columns; at -= columns)
+        row++;
+    for (; count > 0; count -= piece, at = 0, row++) {
+        piece = columns - at < count ? columns - at : count;
+        copy_row(step, row, at, piece, x_at, to);
+        to += piece * length_of(step->node->of) * bytes;
+    }
 }
 
 /* Sums of channel `first + i` of the output, places [at, at + count). */
@@ -125,14 +164,17 @@ static void run_group(const pwl_network_step *step, pwl_network_sums *sums, size
     const pwl_network_convolution *const of = step->node->of;
     const plane to = plane_of(&step->y_shape);
     const size_t places = to.rows * to.columns, length = length_of(of);
+    const int bytes_log2 = pwl_type_bytes_log2((pwl_type)step->in[0]->type);
     char *const windows = (char *)step->scratch + PWL_NETWORK_TILE * sizeof(int64_t);
-    starts starts;
     size_t at, k;
     sums->b = windows;
     for (at = 0; at < places; at += sums->columns) {
         sums->columns = places - at < PWL_NETWORK_COLUMNS ? places - at : PWL_NETWORK_COLUMNS;
-        find_starts(of->window, to.columns, at, sums->columns, &starts);
-        copy_windows(step, &starts, x_at, windows);
+        if (is_of_places(&of->window[0]) && is_of_places(&of->window[1]))
+            copy_places(bytes_log2, (const char *)step->x[0] + ((x_at + at) << bytes_log2), places, length,
+                        sums->columns, windows);
+        else
+            copy_windows(step, at, sums->columns, x_at, windows);
         for (k = 0; k < each; k += PWL_NETWORK_ROWS) {
             sums->rows = each - k < PWL_NETWORK_ROWS ? each - k : PWL_NETWORK_ROWS;
             sums->a = of->weights + (first + k) * length;
@@ -142,60 +184,76 @@ static void run_group(const pwl_network_step *step, pwl_network_sums *sums, size
     }
 }
 
-/* Of a channel that reads one alone, sums go tap by tap over places of a row, without windows: codes as int16_t, and so
- * few taps that 32 bits hold any sum. */
-enum { TAPS = 256 };
+/* Of a channel that reads one alone, sums go row by row of the window over places of a row, without windows: codes as
+ * int16_t, of which SPAN are read for PWL_NETWORK_COLUMNS places, and so few taps that 32 bits hold any sum. */
+enum { TAPS = 256, SPAN = 192 };
+
+/* What `count` places of a row read of one, if it is not beyond 64 bits. */
+static uint64_t span_of(const pwl_network_window *columns, uint64_t count)
+{
+    return (count - 1) * columns->stride + (uint64_t)(columns->kernel - 1) * columns->dilation + 1;
+}
 
 static int goes_by_taps(const pwl_network_step *step, size_t each)
 {
     const pwl_network_convolution *const of = step->node->of;
-    return each == 1 && of->inputs == 1 && step->in[0]->type <= PWL_S16 && length_of(of) <= TAPS;
+    return each == 1 && of->inputs == 1 && step->in[0]->type <= PWL_S16 && length_of(of) <= TAPS &&
+           span_of(&of->window[1], PWL_NETWORK_COLUMNS) <= SPAN;
 }
 
-/* Adds weight times the codes of one tap, of the places from `column` on of a row of the output. */
-static void add_tap(const pwl_network_step *step, const pwl_network_window *window, size_t x_at, int is_row,
-                    size_t column, size_t count, size_t tap, int weight, int32_t *sums)
+/* `count` codes of a row of so many columns, which begins at x_at, from column `at` less `padding` on, and what stands
+ * for those beyond. */
+static void widen_row(const pwl_network_step *step, size_t x_at, size_t columns, size_t at, size_t padding,
+                      size_t count, int16_t *codes)
 {
-    const size_t columns = plane_of(&step->x_shape[0]).columns;
-    int16_t codes[PWL_NETWORK_COLUMNS];
-    size_t first = 0, last = 0, k;
-    if (is_row) { /* places [first, last) lie within the row */
-        while (first < count && (column + first) * window->stride + tap < window->padding)
-            first++;
-        for (last = first; last < count && (column + last) * window->stride + tap - window->padding < columns;)
-            last++;
-        pwl_sum_widen(step->in[0]->type, step->x[0], x_at + (column + first) * window->stride + tap - window->padding,
-                      window->stride, last - first, 0, codes + first);
-    }
+    const size_t end = columns + padding;
+    const size_t before = at < padding ? padding - at : 0, first = before < count ? before : count;
+    const size_t inside = at < end ? end - at : 0, last = inside < count ? inside : count;
+    size_t k;
     for (k = 0; k < first; k++)
         codes[k] = (int16_t)step->in[0]->zero_point;
-    for (k = last; k < count; k++)
+    if (first < last)
+        pwl_sum_widen(step->in[0]->type, step->x[0], x_at + at + first - padding, 1, last - first, 0, codes + first);
+    for (k = first < last ? last : first; k < count; k++)
         codes[k] = (int16_t)step->in[0]->zero_point;
-    for (k = 0; k < count; k++)
-        sums[k] += weight * codes[k];
+}
+
+/* Adds all taps of places of a row of the output, from column `at` on. */
+static void add_rows(const pwl_network_step *step, const int8_t *weights, size_t x_at, size_t row, size_t at,
+                     int16_t *codes, pwl_network_taps *taps)
+{
+    const pwl_network_window *const rows = ((const pwl_network_convolution *)step->node->of)->window;
+    const pwl_network_window *const columns = rows + 1;
+    const plane from = plane_of(&step->x_shape[0]);
+    const size_t count = (size_t)span_of(columns, taps->columns);
+    uint32_t i;
+    for (i = 0; i < rows->kernel; i++) {
+        const size_t y = row * rows->stride + (size_t)i * rows->dilation - rows->padding;
+        /* A row beyond the ends has no columns. */
+        widen_row(step, x_at + y * from.columns, y < from.rows ? from.columns : 0, at * columns->stride,
+                  columns->padding, count, codes);
+        taps->weights = weights + i * columns->kernel;
+        step->taps(taps);
+    }
 }
 
 static void run_taps(const pwl_network_step *step, pwl_network_sums *sums, size_t channel, size_t x_at, size_t y_at)
 {
     const pwl_network_convolution *const of = step->node->of;
-    const pwl_network_window *const rows = &of->window[0], *const columns = &of->window[1];
-    const plane from = plane_of(&step->x_shape[0]), to = plane_of(&step->y_shape);
-    const int8_t *const weights = of->weights + channel * length_of(of);
+    const pwl_network_window *const columns = &of->window[1];
+    const plane to = plane_of(&step->y_shape);
+    int16_t codes[SPAN] = {0};
+    int32_t found[PWL_NETWORK_COLUMNS];
+    pwl_network_taps taps = {codes, NULL, columns->kernel, 0, columns->stride, columns->dilation, found};
     size_t row, at, k;
-    uint32_t i, j;
     sums->rows = 1;
     for (row = 0; row < to.rows; row++)
         for (at = 0; at < to.columns; at += sums->columns) {
-            int32_t found[PWL_NETWORK_COLUMNS];
             sums->columns = to.columns - at < PWL_NETWORK_COLUMNS ? to.columns - at : PWL_NETWORK_COLUMNS;
-            for (k = 0; k < sums->columns; k++)
+            taps.columns = sums->columns;
+            for (k = 0; k < PWL_NETWORK_COLUMNS; k++)
                 found[k] = 0;
-            for (i = 0; i < rows->kernel; i++) {
-                const size_t y = row * rows->stride + (size_t)i * rows->dilation - rows->padding;
-                for (j = 0; j < columns->kernel; j++)
-                    add_tap(step, columns, x_at + y * from.columns, y < from.rows, at, sums->columns,
-                            (size_t)j * columns->dilation, weights[i * columns->kernel + j], found);
-            }
+            add_rows(step, of->weights + channel * length_of(of), x_at, row, at, codes, &taps);
             for (k = 0; k < sums->columns; k++)
                 sums->sums[k] = found[k];
             finish(step, sums, channel, y_at + row * to.columns + at, to.rows * to.columns);

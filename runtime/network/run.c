@@ -198,6 +198,7 @@ void pwl_network_run_nodes(const pwl_network *network, const pwl_network_call *c
     step.scratch = call->memory ? (char *)call->memory + scratch_begins(network) : NULL;
     step.way.levels = call->way ? call->way->levels : PWL_LEVELS_ALL;
     step.way.sum = call->way && call->way->sum ? call->way->sum : pwl_sum_way_of(step.way.levels)->sum;
+    step.taps = pwl_sum_way_of(step.way.levels)->taps;
     step.round = pwl_sum_way_of(step.way.levels)->round;
     for (at = 0; at < network->node_count; at++) {
         const pwl_network_node *const node = &network->nodes[at];

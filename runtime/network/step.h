@@ -19,6 +19,7 @@ typedef struct pwl_network_step {
     void *y;
     void *scratch; /* of as many bytes as the kind wants */
     pwl_network_way way;
+    pwl_network_tapper *taps;
     pwl_network_rounder *round;
 } pwl_network_step;
 

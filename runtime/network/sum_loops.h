@@ -12,6 +12,7 @@
  *   vector, sums      of LANES int16_t; of int32_t
  *   MOST              rows at once
  *   load(p), widen(p) a vector of int16_t, of int8_t
+ *   store(p, v)       to int16_t
  *   dot(s, a, b)      s + products of a and b, modulo 2^32
  *   none()            sums of 0
  *   add_up(s, to)     to[j] = sum of all lanes of s[j], of COLUMNS
@@ -72,6 +73,19 @@ static void dots_of(const int16_t *const *a, const void *const *b, int is_bytes,
         dots(a, b, 0, 1, count, to);
 }
 
+/* Codes of 8 bits, with zeros behind them to whole vectors. */
+static void widen_line(const operand *of, size_t from, size_t count, int16_t *room)
+{
+    size_t k = 0;
+    if (of->type == PWL_S8 && !of->zero && of->step == 1)
+        for (; k + LANES <= count; k += LANES)
+            store(room + k, widen((const int8_t *)of->array + from + k));
+    if (k < count)
+        pwl_sum_widen(of->type, of->array, from + k * of->step, of->step, count - k, (int)of->zero, room + k);
+    for (; count % LANES; count++)
+        room[count] = 0;
+}
+
 /* Where codes [at, at + count) of a line lie; in `room`, with zeros behind them to whole vectors, where they do not. */
 static const void *line_of(const operand *of, size_t line, size_t at, size_t count, int16_t *room)
 {
@@ -80,9 +94,7 @@ static const void *line_of(const operand *of, size_t line, size_t at, size_t cou
         return (const int16_t *)of->array + from;
     if (count >= LANES && of->lies == BYTES)
         return (const int8_t *)of->array + from;
-    pwl_sum_widen(of->type, of->array, from, of->step, count, (int)of->zero, room);
-    for (; count % LANES; count++)
-        room[count] = 0;
+    widen_line(of, from, count, room);
     return room;
 }
 

@@ -4,7 +4,7 @@
  * choice and tests come from it. A way needs all instructions of `level`, is in the list where PWL_HAVE_<...> says that
  * the build has it, and gives the bits of plain C. The first is taken.
  *
- *   PWL_SUM_WAYS(F): F(name, level, round): pwl_sum_<name>(), and a pwl_network_rounder
+ *   PWL_SUM_WAYS(F): F(name, level, round): pwl_sum_<name>(), pwl_taps_<name>(), and a pwl_network_rounder
  */
 #ifndef PWL_NETWORK_SUM_WAYS_H
 #define PWL_NETWORK_SUM_WAYS_H
@@ -23,8 +23,20 @@ typedef struct pwl_network_rounding {
 typedef void pwl_network_rounder(const pwl_network_edge *edge, void *array, size_t at, const int64_t *sums,
                                  size_t count, const pwl_network_rounding *by);
 
+/* Taps of a row of a window: sums[k] += sum_j weights[j] codes[k stride + j apart], of `columns` sums.
+ * PWL_NETWORK_COLUMNS may be summed: there is room, and as many codes. */
+typedef struct pwl_network_taps {
+    const int16_t *codes;
+    const int8_t *weights;
+    size_t count, columns, stride, apart;
+    int32_t *sums; /* which 32 bits hold */
+} pwl_network_taps;
+
+typedef void pwl_network_tapper(const pwl_network_taps *of);
+
 /* Plain C. */
 pwl_network_rounder pwl_network_round;
+pwl_network_tapper pwl_taps_plain;
 
 #ifdef PWL_HAVE_AVX512VNNI
 #define PWL_SUM_WAYS_AVX512VNNI(F) F(avx512vnni, PWL_LEVEL_AVX512 | PWL_LEVEL_AVX512VNNI, pwl_round_avx512vnni)
@@ -51,6 +63,7 @@ pwl_network_rounder pwl_network_round;
 
 #define PWL_DECLARE_SUM_WAY(name, level, round)                                                                        \
     void pwl_sum_##name(const pwl_network_sums *of);                                                                   \
+    pwl_network_tapper pwl_taps_##name;                                                                                \
     pwl_network_rounder round;
 PWL_SUM_WAYS(PWL_DECLARE_SUM_WAY)
 #undef PWL_DECLARE_SUM_WAY
@@ -59,6 +72,7 @@ typedef struct pwl_sum_way {
     const char *name;
     uint32_t level;
     void (*sum)(const pwl_network_sums *of);
+    pwl_network_tapper *taps;
     pwl_network_rounder *round;
 } pwl_sum_way;
 

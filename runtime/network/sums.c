@@ -11,6 +11,7 @@
  */
 #include "step.h"
 #include "sum_codes.h"
+#include "tap_loops.h"
 
 enum { TOGETHER = 4 };
 #if UINTPTR_MAX > UINT32_MAX
@@ -199,8 +200,13 @@ void pwl_network_round(const pwl_network_edge *edge, void *array, size_t at, con
     }
 }
 
-#define WAY(name, level, round) {#name, level, pwl_sum_##name, round},
-const pwl_sum_way pwl_sum_ways[] = {PWL_SUM_WAYS(WAY){"plain", 0, pwl_network_sum, pwl_network_round}};
+void pwl_taps_plain(const pwl_network_taps *of)
+{
+    add_taps(of, of->columns);
+}
+
+#define WAY(name, level, round) {#name, level, pwl_sum_##name, pwl_taps_##name, round},
+const pwl_sum_way pwl_sum_ways[] = {PWL_SUM_WAYS(WAY){"plain", 0, pwl_network_sum, pwl_taps_plain, pwl_network_round}};
 #undef WAY
 
 const pwl_sum_way *pwl_sum_way_of(uint32_t levels)

@@ -13,6 +13,11 @@ static inline vector load(const int16_t *p)
     return _mm256_loadu_si256((const __m256i *)p);
 }
 
+static inline void store(int16_t *p, vector v)
+{
+    _mm256_storeu_si256((__m256i *)p, v);
+}
+
 static inline vector widen(const int8_t *p)
 {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)p));
@@ -35,10 +40,16 @@ static inline void add_up(const sums *s, int32_t *to)
 }
 
 #include "../network/sum_loops.h"
+#include "../network/tap_loops.h"
 
 void pwl_sum_avx2(const pwl_network_sums *of)
 {
     sum_halves(of);
+}
+
+void pwl_taps_avx2(const pwl_network_taps *of)
+{
+    add_taps(of, PWL_NETWORK_COLUMNS);
 }
 
 /* The product of 64 and 31 bits, modulo 2^64. */

@@ -13,6 +13,11 @@ static inline vector load(const int16_t *p)
     return _mm512_loadu_si512(p);
 }
 
+static inline void store(int16_t *p, vector v)
+{
+    _mm512_storeu_si512(p, v);
+}
+
 static inline vector widen(const int8_t *p)
 {
     return _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)p));
@@ -51,6 +56,7 @@ static inline void add_up(const sums *s, int32_t *to)
 }
 
 #include "../network/sum_loops.h"
+#include "../network/tap_loops.h"
 
 /*
  * Codes of 8 bits: a as u8 and b as s8, by their highest bits where they are not. With A and B what then stands for 0,
@@ -208,6 +214,11 @@ void pwl_sum_avx512vnni(const pwl_network_sums *of)
         sum_bytes(of);
     else
         sum_halves(of);
+}
+
+void pwl_taps_avx512vnni(const pwl_network_taps *of)
+{
+    add_taps(of, PWL_NETWORK_COLUMNS);
 }
 
 void pwl_round_avx512vnni(const pwl_network_edge *edge, void *array, size_t at, const int64_t *sums, size_t count,

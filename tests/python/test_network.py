@@ -176,6 +176,36 @@ def _():
                 assert found[(n, c, *at)] == rescaled(total, arrays["factor"][c], arrays["shift"][c], y), (f, at)
 
 
+@test("a convolution of each channel alone, of rows of any length: one of any window by every runner")
+def _():
+    for run in range(60):
+        kernel, size = rng.integers(1, (4, 10)), rng.integers(1, (5, 101))
+        stride, dilation = rng.integers(1, (3, 6 if run % 4 == 0 else 3)), rng.integers(1, (3, 30 if run % 4 == 1 else 4))
+        reach = dilation * (kernel - 1) + 1
+        padding = np.maximum(rng.integers(0, reach + 3), (reach - size + 1) // 2)
+        out = [int(n) for n in (size + 2 * padding - reach) // stride + 1]
+        x, y = TYPES[rng.integers(5)], TYPES[rng.integers(5)]
+        f = {"stride": stride.tolist(), "padding": padding.tolist(), "dilation": dilation.tolist(), "groups": 3}
+        arrays = {"weights": drawn(side(), 3, 1, *kernel), "bias": rng.integers(-1000, 1000, 3),
+                  **rescaling(1e-3 * (1 + rng.random(3)), 40)}
+        network = alone(Node("convolution", ("x",), "y", fields=f, arrays=arrays), [Edge("x", x, (2, 3, *map(int, size)))],
+                        Edge("y", y, (2, 3, *out)))
+        ran(network, drawn(x, 2, 3, *size))
+
+
+@test("a convolution of single places, of any number of channels: one of any window by every runner")
+def _():
+    for _ in range(20):
+        groups, inputs, each, rows, columns = (int(n) for n in rng.integers(1, (3, 21, 20, 5, 30)))
+        x, y = TYPES[rng.integers(5)], TYPES[rng.integers(5)]
+        f = {"stride": [1, 1], "padding": [0, 0], "dilation": [1, 1], "groups": groups}
+        arrays = {"weights": drawn(side(), groups * each, inputs, 1, 1), "bias": rng.integers(-1000, 1000, groups * each),
+                  **rescaling(1e-3 * (1 + rng.random(groups * each)), 40)}
+        network = alone(Node("convolution", ("x",), "y", fields=f, arrays=arrays), [Edge("x", x, (2, groups * inputs, rows, columns))],
+                        Edge("y", y, (2, groups * each, rows, columns)))
+        ran(network, drawn(x, 2, groups * inputs, rows, columns))
+
+
 @test("max_pool leaves out what lies beyond the ends")
 def _():
     for x in TYPES:

@@ -104,6 +104,43 @@ START_TEST(sums_are_those_of_plain_c)
 }
 END_TEST
 
+START_TEST(taps_are_those_of_the_definition)
+{
+    enum { KERNEL = 9, STRIDE = 3, APART = 4, SPAN = PWL_NETWORK_COLUMNS * STRIDE + KERNEL * APART };
+    uint64_t state = 53;
+    for (const pwl_sum_way *way = pwl_sum_ways;; way++) {
+        for (int run = 0; is_here(way) && run < 2000; run += quick_step(5)) {
+            int16_t codes[SPAN];
+            int8_t weights[KERNEL];
+            int32_t sums[PWL_NETWORK_COLUMNS];
+            const pwl_network_taps of = {codes,
+                                         weights,
+                                         1 + random_bits(&state) % KERNEL,
+                                         1 + random_bits(&state) % PWL_NETWORK_COLUMNS,
+                                         1 + random_bits(&state) % STRIDE,
+                                         1 + random_bits(&state) % APART,
+                                         sums};
+            int64_t wanted[PWL_NETWORK_COLUMNS];
+            for (size_t k = 0; k < SPAN; k++)
+                codes[k] = (int16_t)(run % 3 ? random_in(&state, INT16_MIN, INT16_MAX) : INT16_MIN);
+            for (size_t k = 0; k < KERNEL; k++)
+                weights[k] = (int8_t)(run % 3 ? random_in(&state, INT8_MIN, INT8_MAX) : INT8_MIN);
+            for (size_t k = 0; k < PWL_NETWORK_COLUMNS; k++) {
+                wanted[k] = sums[k] = (int32_t)random_in(&state, -(1 << 30), 1 << 30);
+                for (size_t j = 0; j < of.count; j++)
+                    wanted[k] += weights[j] * (int64_t)codes[k * of.stride + j * of.apart];
+            }
+            way->taps(&of);
+            for (size_t k = 0; k < of.columns; k++)
+                ck_assert_msg(sums[k] == wanted[k], "%s, %zu taps %zu apart, stride %zu: sum %zu is %d, not %lld",
+                              way->name, of.count, of.apart, of.stride, k, sums[k], (long long)wanted[k]);
+        }
+        if (!way->level)
+            break;
+    }
+}
+END_TEST
+
 static pwl_network_edge draw_edge(uint64_t *state)
 {
     const uint8_t type = (uint8_t)(random_bits(state) % 6);
@@ -163,6 +200,7 @@ int main(void)
     tcase_set_timeout(sums, 600);
     tcase_add_test(sums, sums_are_those_of_plain_c);
     tcase_add_test(sums, codes_of_sums_are_those_of_plain_c);
+    tcase_add_test(sums, taps_are_those_of_the_definition);
     suite_add_tcase(suite, sums);
     return run_suite(suite);
 }
