@@ -2,40 +2,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Jobs in shards, and runs that go on where others ended: the bytes of one run; and what is refused. mpi.sh has the ranks.
 . "$(dirname "$0")/lib.sh"
-unset OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK
+# shellcheck source=tests/fitter/cli/jobs_lib.sh
+. "$(dirname "$0")/jobs_lib.sh"
 
-# Every command that has jobs, as one process runs it. Tables of two kinds: of many parts, and with other parts.
-"$pwlc" fit tanh --in s22:2^-18 --out s16:2^-15 --segments 32 -o a.json 2>../err
-"$pwlc" fit sigmoid --in s21:2^-17 --out s16:2^-15 --segments 8 -o b.json 2>../err
-cat >specs.json <<'SPECS'
-[{"name": "a", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7"},
- {"name": "b", "function": "gelu", "in": "s8:0.0472:-3", "out": "s8:0.0238:-121", "max_err": 1},
- {"name": "c", "function": "sigmoid", "in": "s12:2^-8", "out": "s16:2^-15", "method": "minimax"},
- {"name": "d", "function": "softmax", "in": "s8:2^-4", "out": "u8:2^-8", "rows": 64},
- {"name": "e", "function": "exp", "in": "s8:2^-4", "out": "u8:2^-8:0"}]
-SPECS
+# Every command that has jobs, as one process runs it.
 commands=(
     'sweep a.json b.json --exhaustive --format json -o sweep.txt'
     'certify a.json --exhaustive -o certified.json'
     'explore tanh --in s8:2^-5 --out s8:2^-7 --segments 4,8,16 --form absolute,biased --method minimax,lsq,lut
         --shift per-segment,one --svg explored.svg'
     'fit --spec specs.json -o tables')
-outputs='sweep.txt certified.json explored.svg tables'
-
-# snapshot FOLDER: what a command has written, standard output and messages too.
-snapshot() {
-    rm -rf "$1"
-    mkdir "$1"
-    cp ../out ../err "$1"
-    for output in $outputs; do
-        [ ! -e "$output" ] || mv "$output" "$1"
-    done
-}
-same_as_one() {
-    checks=$((checks + 1))
-    snapshot "$work/this"
-    diff -r "$work/one" "$work/this" >../diff || fail "$1: differs from one process: $(head -c 500 ../diff)"
-}
 
 for command in "${commands[@]}"; do
     # shellcheck disable=SC2086

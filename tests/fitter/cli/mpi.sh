@@ -6,7 +6,8 @@
 command -v mpirun >/dev/null || { echo "mpirun is missing; ./dev test installs it"; exit 77; }
 [ -n "${PWL_MPI_LIBRARY:-}" ] || { echo 'pwlc was built without MPI'; exit 77; }
 export ASAN_OPTIONS=detect_leaks=0 # MPI has leaks of its own
-unset OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK
+# shellcheck source=tests/fitter/cli/jobs_lib.sh
+. "$(dirname "$0")/jobs_lib.sh"
 
 # ranks COUNT ARGUMENT...: as run of lib.sh. Open MPI tells what fails in a frame of its own.
 ranks() {
@@ -16,15 +17,7 @@ ranks() {
     timeout 100 mpirun --allow-run-as-root --oversubscribe -n "$count" "$pwlc" "$@" >../out 2>../err || status=$?
 }
 
-"$pwlc" fit tanh --in s22:2^-18 --out s16:2^-15 --segments 32 -o a.json 2>../err
-"$pwlc" fit sigmoid --in s21:2^-17 --out s16:2^-15 --segments 8 -o b.json 2>../err
 "$pwlc" fit tanh --in s8:2^-5 --out s8:2^-7 -o t8.json 2>../err
-cat >specs.json <<'SPECS'
-[{"name": "a", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7"},
- {"name": "b", "function": "gelu", "in": "s8:0.0472:-3", "out": "s8:0.0238:-121", "max_err": 1},
- {"name": "c", "function": "sigmoid", "in": "s12:2^-8", "out": "s16:2^-15", "method": "minimax"},
- {"name": "d", "function": "softmax", "in": "s8:2^-4", "out": "u8:2^-8", "rows": 64}]
-SPECS
 sweep='sweep a.json b.json --exhaustive --format json -o sweep.txt'
 commands=(
     "$sweep"
@@ -34,20 +27,7 @@ commands=(
     'explore tanh --in s8:2^-5 --out s8:2^-7 --segments 4,8 --form absolute,biased --method minimax,lut --svg explored.svg'
     'fit tanh --in s8:2^-5 --out s8:2^-7 -o tables'
     'fit --spec specs.json -o tables')
-outputs='sweep.txt certified.json explored.svg tables'
-snapshot() {
-    rm -rf "$1"
-    mkdir "$1"
-    cp ../out ../err "$1"
-    for output in $outputs; do
-        [ ! -e "$output" ] || mv "$output" "$1"
-    done
-}
-same_as_one() {
-    checks=$((checks + 1))
-    snapshot "$work/this"
-    diff -r "$work/one" "$work/this" >../diff || fail "$1: differs from one process: $(head -c 500 ../diff)"
-}
+
 for command in "${commands[@]}"; do
     # shellcheck disable=SC2086
     run $command

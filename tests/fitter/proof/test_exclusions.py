@@ -7,15 +7,13 @@ docs/proofs.md: the runs are of all slopes in the window, and the codes of a run
     test_exclusions.py PWLC
 """
 import functools
-import json
 import math
 import os
-import pathlib
 import random
-import subprocess
 import sys
-import tempfile
 from fractions import Fraction
+
+from drawn_proofs import held
 
 PWLC = sys.argv[1]
 DRAWS = 2000 if os.environ.get("PWL_TEST_LONG") == "1" else 300
@@ -194,34 +192,17 @@ def check(proof):
                 for q_b in slopes_of(proof["rules"], n):
                     c = serving_line(proof, bands, exclusion, n, q_b)
                     if c is not None:
-                        return exclusion, (q_b, n, c)
+                        return f"{exclusion}: {(q_b, n, c)}"
             if not is_witnessed(proof, bands, exclusion, chain["shifts"]):
-                return exclusion, "by its window and runs"
+                return f"{exclusion}: by its window and runs"
             count += 1
     return count
 
 
 def main():
-    rng, proofs, exclusions, problems, kinds = random.Random(52), 0, 0, [], set()
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [str(pathlib.Path(folder) / name) for name in ("table.json", "table.proof")]
-        for _ in range(DRAWS):
-            flags = draw(rng)
-            done = subprocess.run([PWLC, "fit", *flags, "-o", paths[0], "--proof", paths[1]], capture_output=True,
-                                  text=True)
-            proof = json.load(open(paths[1])) if done.returncode == 0 else {}
-            if "no proof" in done.stderr or "is not so" in done.stderr:
-                problems.append(f"{' '.join(flags)}: {done.stderr.strip()}")
-            if "impossible" not in proof:
-                continue
-            held = check(proof)
-            if isinstance(held, tuple):
-                problems.append(f"{' '.join(flags)}: {held}")
-                continue
-            proofs, exclusions = proofs + 1, exclusions + held
-            kinds.add((proof["table"]["form"], proof["table"]["rounding"], "fold" in proof["table"]))
-    for problem in problems[:20]:
-        print("#", problem)
+    rng = random.Random(52)
+    proofs, exclusions, problems, kinds = held(PWLC, (draw(rng) for _ in range(DRAWS)), check,
+                                             lambda table: (table["form"], table["rounding"], "fold" in table))
     print("not " * bool(problems) + f"ok 1 - {exclusions} exclusions of {proofs} proofs hold")
     print("not " * (len(kinds) < 20) + f"ok 2 - {len(kinds)} forms, roundings and folds are among them")
     print("1..2")

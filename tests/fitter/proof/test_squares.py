@@ -7,14 +7,12 @@ code; boxes of lines, and bounds, are not used. TAP.
     test_squares.py PWLC
 """
 import itertools
-import json
 import math
 import os
-import pathlib
 import random
-import subprocess
 import sys
-import tempfile
+
+from drawn_proofs import held
 
 PWLC = sys.argv[1]
 LONG = os.environ.get("PWL_TEST_LONG") == "1"
@@ -177,26 +175,9 @@ def check(proof):
 
 
 def main():
-    rng, proofs, ranges, problems, kinds = random.Random(53), 0, 0, [], set()
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [str(pathlib.Path(folder) / name) for name in ("table.json", "table.proof")]
-        for _ in range(DRAWS):
-            flags = draw(rng)
-            done = subprocess.run([PWLC, "fit", *flags, "-o", paths[0], "--proof", paths[1]], capture_output=True,
-                                  text=True)
-            proof = json.load(open(paths[1])) if done.returncode == 0 else {}
-            if "no proof" in done.stderr or "is not so" in done.stderr:
-                problems.append(f"{' '.join(flags)}: {done.stderr.strip()}")
-            if "impossible" not in proof:
-                continue
-            held = check(proof)
-            if isinstance(held, str):
-                problems.append(f"{' '.join(flags)}: {held}")
-                continue
-            proofs, ranges = proofs + 1, ranges + held
-            kinds.add((proof["table"]["form"], proof["table"]["rounding"]))
-    for problem in problems[:20]:
-        print("#", problem)
+    rng = random.Random(53)
+    proofs, ranges, problems, kinds = held(PWLC, (draw(rng) for _ in range(DRAWS)), check,
+                                             lambda table: (table["form"], table["rounding"]))
     print("not " * bool(problems) + f"ok 1 - {ranges} ranges of {proofs} proofs cost as much as they say")
     print("not " * (len(kinds) < 8) + f"ok 2 - {len(kinds)} forms and roundings are among them")
     print("1..2")

@@ -5,36 +5,16 @@ ways and by that which it chooses. A line of JSON for each shape and way: micros
 graph."""
 import datetime
 import json
-import statistics
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
+from torch_graph import median
+
 HEADS, LONGEST, REPETITIONS = 32, 4096, 31
 WAYS = {"chosen": None, "flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION,
         "efficient": SDPBackend.EFFICIENT_ATTENTION}
-
-
-def measured(call):
-    """Of a graph of one call."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            call()
-    torch.cuda.synchronize()
-    graph, times = torch.cuda.CUDAGraph(), []
-    with torch.cuda.graph(graph):
-        call()
-    for _ in range(3 + REPETITIONS):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        times.append(1000 * begin.elapsed_time(end))
-    return statistics.median(times[3:])
 
 
 def main():
@@ -47,7 +27,7 @@ def main():
                     seen = tokens * (tokens + 1) / 2 if causal else tokens * tokens
                     try:
                         with torch.inference_mode(), sdpa_kernel(list(filter(None, WAYS.values())) if way is None else way):
-                            us = measured(lambda: scaled_dot_product_attention(q, k, v, is_causal=causal))
+                            us = median(lambda: scaled_dot_product_attention(q, k, v, is_causal=causal), REPETITIONS)
                     except RuntimeError:
                         continue  # a way that does not have this shape
                     print(json.dumps({"bench": "attention_torch", "device": torch.cuda.get_device_name(), "way": name,

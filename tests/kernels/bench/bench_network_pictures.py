@@ -16,7 +16,7 @@ from onnx import numpy_helper
 from torch.nn import functional
 
 import pwl.network
-from bench_network_torch import median
+from torch_graph import median
 
 BATCHES = 1, 8, 32
 

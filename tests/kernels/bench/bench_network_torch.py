@@ -6,7 +6,6 @@ scaled_dot_product_attention; then the mean and the length 1). Codes are first h
 batch of sentences of 32 tokens: microseconds, medians of 50 launches of a CUDA graph. PYTHONPATH says where pwl is."""
 import datetime
 import json
-import statistics
 import sys
 
 import numpy as np
@@ -14,8 +13,9 @@ import torch
 from transformers import BertConfig, BertModel
 
 import pwl.network
+from torch_graph import median
 
-LENGTH, BATCHES, REPETITIONS = 32, (1, 32, 256), 50
+LENGTH, BATCHES = 32, (1, 32, 256)
 
 
 def drawn(network, batch):
@@ -24,27 +24,6 @@ def drawn(network, batch):
     ids, mask = (network.edges[name].type for name in network.inputs)
     places = np.arange(LENGTH) < random.integers(8, LENGTH + 1, (batch, 1))
     return random.integers(0, ids.qmax + 1, (batch, LENGTH)).astype(ids.dtype), places.astype(mask.dtype)
-
-
-def median(call):
-    """Of a graph of one call."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            call()
-    torch.cuda.synchronize()
-    graph, times = torch.cuda.CUDAGraph(), []
-    with torch.cuda.graph(graph):
-        call()
-    for _ in range(5 + REPETITIONS):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        times.append(1000 * begin.elapsed_time(end))
-    return round(statistics.median(times[5:]), 1)
 
 
 def main():
