@@ -39,7 +39,7 @@ static const struct option_info options[] = {
      "where --exhaustive runs: cuda is for built-in functions, with the same numbers; needs " CUDA_LIBRARY_NAME},
     {"--samples", "FILE", "the sample points of a table made with fit --samples"},
     {"--weights", "FILE", "also the averages weighted as with fit --weights; a table made so needs its file"},
-    {"--ref", "libm|mpfr", "where f comes from: long double libm (default), or MPFR where pwlc was built with it"},
+    {"--ref", "libm|mpfr", "where f comes from: pwlc's sums of two doubles (libm, default), or MPFR where it was built with that"},
     {"--grid", "LO:HI:STEP", "also measure at real x from LO to below HI (LO:HI:STEP:closed: HI too), in real units"},
     {"--hist", NULL, "also count the codes by error"},
     {"--plot", "OUT.svg", "draw f, the tables and their errors; a single table with its knots"},

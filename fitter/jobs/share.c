@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "share.h"
 
-#include <float.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,17 +209,15 @@ void share_leave(void)
 
 int share_run(const struct shared_jobs *jobs, bool *goes_on, struct diag *diag)
 {
-    char version[64], inputs[65];
+    char inputs[65];
     unsigned char digest[32];
     *goes_on = true;
     if (!sharing.is_on) {
         jobs_run(jobs->count, jobs->workers, jobs->work, jobs->context, jobs->unit);
         return EXIT_DONE;
     }
-    /* Sums in reals of other widths are other sums. */
-    snprintf(version, sizeof version, "%s with reals of %d bits", PWLC_VERSION, LDBL_MANT_DIG);
     const struct journal_head head = {
-        version, inputs, (const char *const *)sharing.argv, sharing.argc, jobs->count, sharing.shard, sharing.shards};
+        PWLC_VERSION, inputs, (const char *const *)sharing.argv, sharing.argc, jobs->count, sharing.shard, sharing.shards};
     struct shared_run run = {.jobs = jobs, .shard = sharing.shard, .shards = sharing.shards};
     diag->code = EXIT_DONE;
     if (inputs_hashed(digest, diag))

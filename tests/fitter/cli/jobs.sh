@@ -152,7 +152,7 @@ wrong = job[:8] + fields + hashlib.sha256(fields + rest).digest() + rest
 open("nojob", "wb").write(data[:56 + size] + wrong)
 open("twice", "wb").write(data + job[:56 + len(rest)])
 END_PYTHON
-expect_error 2 'newer: a journal of pwlc 9.9.9 with reals of' merge newer
+expect_error 2 'newer: a journal of pwlc 9.9.9' merge newer
 expect_error 2 'is of no job' merge nojob s2 s3
 expect_error 2 'is there twice' merge twice s2 s3
 expect_error 2 'is there twice' $sweep --shard 1/3 --resume twice
