@@ -390,42 +390,42 @@ static int read_operator(struct node_reader *of, struct diag *diag)
     return diag->code;
 }
 
-/* A kind: its name in the file, how many edges it reads, its fields beside those of every node, its arrays and their
- * types. */
+/* A kind: its name in the file, how many edges it reads, of how many it gives the codes as they are, its fields beside
+ * those of every node, its arrays and their types. */
 struct kind {
     const char *name;
-    int least, most;
+    int least, most, moves;
     const char *fields[6];
     const char *arrays[NODE_ARRAYS + 1], *types[NODE_ARRAYS];
     int (*read)(struct node_reader *of, struct diag *diag);
-    int moves; /* of how many of its edges it gives the codes as they are */
 };
 
 #define FACTORS "factor", "shift"
 #define OF_FACTORS "I32", "U8"
 static const struct kind kinds[] = {
-    [PWL_NETWORK_GATHER] = {"gather", 1, 1, {NULL}, {"table"}, {"I16"}, read_gather},
-    [PWL_NETWORK_CONSTANT] = {"constant", 0, 0, {NULL}, {"codes"}, {"I16"}, read_constant},
+    [PWL_NETWORK_GATHER] = {"gather", 1, 1, 0, {NULL}, {"table"}, {"I16"}, read_gather},
+    [PWL_NETWORK_CONSTANT] = {"constant", 0, 0, 0, {NULL}, {"codes"}, {"I16"}, read_constant},
     [PWL_NETWORK_PRODUCT] =
-        {"product", 1, 1, {NULL}, {"weights", "bias", FACTORS}, {"I8", "I64", OF_FACTORS}, read_product},
-    [PWL_NETWORK_MATMUL] = {"matmul", 2, 2, {"transposed"}, {FACTORS}, {OF_FACTORS}, read_matmul},
-    [PWL_NETWORK_MULTIPLY] = {"multiply", 2, 4, {NULL}, {FACTORS}, {OF_FACTORS}, read_multiply},
-    [PWL_NETWORK_MEAN] = {"mean", 1, 2, {"axis"}, {FACTORS}, {OF_FACTORS}, read_mean},
-    [PWL_NETWORK_OPERATOR] = {"operator", 1, 3, {"causal", "operator"}, {NULL}, {NULL}, read_operator},
-    [PWL_NETWORK_RESHAPE] = {"reshape", 1, 1, {NULL}, {NULL}, {NULL}, read_reshape, 1},
-    [PWL_NETWORK_TRANSPOSE] = {"transpose", 1, 1, {"order"}, {NULL}, {NULL}, read_transpose, 1},
-    [PWL_NETWORK_SLICE] = {"slice", 1, 1, {"axis", "start", "stop", "step", "keep"}, {NULL}, {NULL}, read_slice, 1},
-    [PWL_NETWORK_CONCAT] = {"concat", 2, 2, {"axis"}, {NULL}, {NULL}, read_concat, 2},
+        {"product", 1, 1, 0, {NULL}, {"weights", "bias", FACTORS}, {"I8", "I64", OF_FACTORS}, read_product},
+    [PWL_NETWORK_MATMUL] = {"matmul", 2, 2, 0, {"transposed"}, {FACTORS}, {OF_FACTORS}, read_matmul},
+    [PWL_NETWORK_MULTIPLY] = {"multiply", 2, 4, 0, {NULL}, {FACTORS}, {OF_FACTORS}, read_multiply},
+    [PWL_NETWORK_MEAN] = {"mean", 1, 2, 0, {"axis"}, {FACTORS}, {OF_FACTORS}, read_mean},
+    [PWL_NETWORK_OPERATOR] = {"operator", 1, 3, 0, {"causal", "operator"}, {NULL}, {NULL}, read_operator},
+    [PWL_NETWORK_RESHAPE] = {"reshape", 1, 1, 1, {NULL}, {NULL}, {NULL}, read_reshape},
+    [PWL_NETWORK_TRANSPOSE] = {"transpose", 1, 1, 1, {"order"}, {NULL}, {NULL}, read_transpose},
+    [PWL_NETWORK_SLICE] = {"slice", 1, 1, 1, {"axis", "start", "stop", "step", "keep"}, {NULL}, {NULL}, read_slice},
+    [PWL_NETWORK_CONCAT] = {"concat", 2, 2, 2, {"axis"}, {NULL}, {NULL}, read_concat},
     [PWL_NETWORK_CONVOLUTION] = {"convolution",
                                  1,
                                  1,
+                                 0,
                                  {"stride", "padding", "dilation", "groups"},
                                  {"weights", "bias", FACTORS},
                                  {"I8", "I64", OF_FACTORS},
                                  read_convolution},
-    [PWL_NETWORK_MAX_POOL] = {"max_pool", 1, 1, {"kernel", "stride", "padding"}, {NULL}, {NULL}, read_max_pool, 1},
-    [PWL_NETWORK_LOOP] = {"loop", 1, PWL_NETWORK_READS, {"axis", "reverse", "body"}, {NULL}, {NULL}, read_loop},
-    [PWL_NETWORK_APPEND] = {"append", 3, 3, {"axis"}, {NULL}, {NULL}, read_append, 2},
+    [PWL_NETWORK_MAX_POOL] = {"max_pool", 1, 1, 1, {"kernel", "stride", "padding"}, {NULL}, {NULL}, read_max_pool},
+    [PWL_NETWORK_LOOP] = {"loop", 1, PWL_NETWORK_READS, 0, {"axis", "reverse", "body"}, {NULL}, {NULL}, read_loop},
+    [PWL_NETWORK_APPEND] = {"append", 3, 3, 2, {"axis"}, {NULL}, {NULL}, read_append},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 

@@ -79,7 +79,7 @@ template <typename tile> uint64_t tiles_of(const pwl_work *work)
 }
 
 /* The work and what is beside it, in tiles; how many tiles there are. */
-template <typename tile, int b> uint32_t make_tasks(const pwl_work *work, matrix_tasks<b> *made)
+template <typename tile, int b> static uint32_t make_tasks(const pwl_work *work, matrix_tasks<b> *made)
 {
     uint32_t tiles = 0;
     for (matrix_task *task = made->of; work; work = work->beside, task++) {

@@ -242,11 +242,13 @@ static void run_taps(const pwl_network_step *step, pwl_network_sums *sums, size_
     const pwl_network_convolution *const of = step->node->of;
     const pwl_network_window *const columns = &of->window[1];
     const plane to = plane_of(&step->y_shape);
-    int16_t codes[SPAN] = {0};
+    int16_t codes[SPAN];
     int32_t found[PWL_NETWORK_COLUMNS];
     pwl_network_taps taps = {codes, NULL, columns->kernel, 0, columns->stride, columns->dilation, found};
     size_t row, at, k;
     sums->rows = 1;
+    for (k = 0; k < SPAN; k++) /* places that are left out read some of those beyond */
+        codes[k] = (int16_t)step->in[0]->zero_point;
     for (row = 0; row < to.rows; row++)
         for (at = 0; at < to.columns; at += sums->columns) {
             sums->columns = to.columns - at < PWL_NETWORK_COLUMNS ? to.columns - at : PWL_NETWORK_COLUMNS;

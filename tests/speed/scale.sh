@@ -44,9 +44,9 @@ for table in *_s32.json; do
     first=$(awk "BEGIN { print $first + $processor }")
 done
 echo "| the first job of each table, with what each rank does before it | | $first |"
-timed ranks 2 "$pwlc" sweep sigmoid_s32.json -o /dev/null
+timed ranks 2 "$pwlc" sweep sigmoid_s32.json -o swept
 two=$elapsed
-timed "$pwlc" sweep sigmoid_s32.json -o /dev/null
+timed "$pwlc" sweep sigmoid_s32.json -o swept
 echo "| start and end of 2 ranks | $(awk "BEGIN { print $two - $elapsed }") | |"
 jobs=$(($(grep -aob pwlcjob journal | wc -l) - 1))
 echo
