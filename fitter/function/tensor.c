@@ -261,7 +261,7 @@ struct dd tensor_at(const struct tensor *tensor, int64_t q)
     const int64_t exact = (int64_t)1 << 52; /* beyond, q - zero_point can leave a double, and int64 */
     if (tensor->zero_point > -exact && tensor->zero_point < exact)
         return dd_product((double)(q - tensor->zero_point), tensor->scale.value);
-    return dd_times(dd_plus(dd_neg(dd_of_integer(tensor->zero_point)), (double)q), tensor->scale.value);
+    return dd_times(dd_sub(dd_of_integer(q), dd_of_integer(tensor->zero_point)), tensor->scale.value);
 }
 
 long double tensor_real(const struct tensor *tensor, int64_t q)
