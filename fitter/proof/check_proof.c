@@ -1687,6 +1687,7 @@ int main(int arguments, char **argument)
     if (codes > MOST_CODES) {
         REQUIRE(!impossible && !rule && !chains, "impossible: nothing is proven of more than 2^20 codes");
         check_wide();
+        json_decref(proof);
         return 0;
     }
     enclose();
@@ -1708,5 +1709,6 @@ int main(int arguments, char **argument)
     if (weights)
         printf("; not proven: the averages (their weights are needed)");
     printf("\n");
+    json_decref(proof);
     return 0;
 }

@@ -141,7 +141,7 @@ expect_error 2 'is broken, and others follow; remove the file' $sweep --shard 2/
 import hashlib, struct
 data = open("s1", "rb").read()
 size, = struct.unpack_from("<q", data, 16)
-head = data[56:56 + size].replace(b"0.1.0 ", b"9.9.9 ", 1)
+head = data[56:56 + size].replace(b"0.1.0", b"9.9.9", 1)
 assert head != data[56:56 + size]
 fields = data[8:24]
 open("newer", "wb").write(data[:24] + hashlib.sha256(fields + head).digest() + head + data[56 + size:])
