@@ -64,12 +64,12 @@ static void bound_softmax(const struct row_operator *of, const pwl_softmax *soft
     const long double others = of->length - 1;
     long double rho = 0, largest = 0;
     for (uint32_t c = 0; c < codes; c++) {
-        const long double e = expl(-of->in.scale.value * c);
+        const long double e = expl(-(long double)of->in.scale.value * c);
         const long double got = ldexpl(pwl_softmax_exp(softmax, c), -of->fraction);
         rho = fmaxl(rho, others * fabsl(got - e) / (1 + others * fminl(e, got)));
     }
     for (uint32_t c = 0; c < codes; c++) {
-        const long double e = expl(-of->in.scale.value * c);
+        const long double e = expl(-(long double)of->in.scale.value * c);
         const long double got = ldexpl(pwl_softmax_exp(softmax, c), -of->fraction);
         largest = fmaxl(largest, fabsl(got - e) / (1 + fminl(e, got)) + rho * e / (1 + e));
     }
@@ -85,8 +85,8 @@ static void bound_softmax(const struct row_operator *of, const pwl_softmax *soft
             number_rounded_up(0.5L + ldexpl(largest + delta * (1 + largest), of->out.scale.shift_bits));
         return;
     }
-    const long double lambda = log_error(of), scale = of->out.scale.value;
-    const long double step = fabsl(ldexpl(of->step, -of->step_shift) - of->in.scale.value / scale);
+    const long double lambda = log_error(of), scale = (long double)of->out.scale.value;
+    const long double step = fabsl(ldexpl(of->step, -of->step_shift) - (long double)of->in.scale.value / scale);
     const long double unit = fabsl(ldexpl(of->log_unit, 30 - of->step_shift - of->log_shift) - 1 / scale);
     certificate->largest = number_rounded_up(lambda);
     certificate->bound_lsb =
@@ -103,8 +103,8 @@ struct channel_error {
 static struct channel_error channel_error(const struct row_operator *of, uint32_t c, long double d, long double reach)
 {
     const int g = of->gamma_shift, T = of->fraction;
-    const long double gamma = operator_gamma(of, c) / of->out.scale.value;
-    const long double beta = operator_beta(of, c) / of->out.scale.value, half = ldexpl(1, -T - 1);
+    const long double gamma = operator_gamma(of, c) / (long double)of->out.scale.value;
+    const long double beta = operator_beta(of, c) / (long double)of->out.scale.value, half = ldexpl(1, -T - 1);
     const long double beta_code = of->beta_codes ? (long double)of->beta_codes[c] : 0;
     return (struct channel_error){fabsl(gamma) * reach * d,
                                   fabsl(ldexpl(of->gamma_codes[c], -g) - gamma) * (reach * (1 + d) + half),
@@ -119,7 +119,7 @@ static long double sum_of(struct channel_error error)
 /* The share that the rounding of E0 may change the root by. */
 static long double eps_share(const struct row_operator *of, long double least)
 {
-    const long double n = of->length, scale = of->in.scale.value;
+    const long double n = of->length, scale = (long double)of->in.scale.value;
     const long double eps = ldexpl(n * n * operator_eps(of) / scale / scale, of->variance_shift);
     const long double smallest = ldexpl(least, of->variance_shift) + (long double)of->eps_code;
     const long double off = fabsl((long double)of->eps_code - eps);
@@ -129,7 +129,7 @@ static long double eps_share(const struct row_operator *of, long double least)
 static void bound_norm(const struct row_operator *of, struct operator_certificate *certificate, long double delta)
 {
     const bool is_layer = of->kind == OPERATOR_LAYER_NORM;
-    const long double least = (long double)of->length - is_layer, scale = of->out.scale.value;
+    const long double least = (long double)of->length - is_layer, scale = (long double)of->out.scale.value;
     const long double d =
         (1 + delta) * (1 + eps_share(of, least)) * (1 + (of->drop ? ldexpl(1, of->drop - 30) : 0)) - 1;
     const long double reach = fmaxl(fabsl((long double)(of->out.qmin - of->out.zero_point)),

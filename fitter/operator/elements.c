@@ -8,7 +8,7 @@
 
 long double element_ratio(const struct row_operator *of, const struct tensor *in)
 {
-    return in->scale.value / of->out.scale.value;
+    return (long double)in->scale.value / (long double)of->out.scale.value;
 }
 
 long double weigh_ratio(const struct row_operator *of)

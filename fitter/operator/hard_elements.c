@@ -29,7 +29,8 @@ static int64_t beside_tie(const struct row_operator *of, const struct tensor *in
                           bool above)
 {
     const long double tie = (long double)(of->out.qmin - of->out.zero_point + k) - 0.5L - before;
-    return nearest_code(in, floorl(tie * of->out.scale.value / in->scale.value) + above + (long double)in->zero_point);
+    return nearest_code(in, floorl(tie * (long double)of->out.scale.value / (long double)in->scale.value) + above +
+                                (long double)in->zero_point);
 }
 
 /* 32-bit codes of requantise: next to every tie, around the zero point and the ends; then drawn ones of every width. */
@@ -71,7 +72,8 @@ static bool pair_row(const struct row_operator *of, int64_t k, int64_t drawn, vo
     every_code(in, x);
     for (uint32_t c = 0; c < row->length; c++) {
         const uint32_t bits = (uint32_t)(draw(&state) >> 32);
-        const long double before = (long double)(in->qmin + c - in->zero_point) * in->scale.value / of->out.scale.value;
+        const long double before = (long double)(in->qmin + c - in->zero_point) * (long double)in->scale.value /
+                                   (long double)of->out.scale.value;
         const int64_t code = k < beside          ? in_b->qmin + k * (in_b->qmax - in_b->qmin) / (beside - 1)
                              : k < beside + ties ? beside_tie(of, in_b, bits % codes_of(&of->out), before, k & 1)
                                                  : in_b->qmin + bits % codes_of(in_b);

@@ -134,7 +134,7 @@ static int64_t largest_code(const struct measurement *of, uint32_t length)
 static void softmax_errors(struct measurement *of, uint32_t length)
 {
     const struct tensor *const in = &of->of->in;
-    const long double scale = of->of->out.scale.value, step = in->scale.value / scale;
+    const long double scale = (long double)of->of->out.scale.value, step = (long double)in->scale.value / scale;
     const int64_t largest = largest_code(of, length);
     long double sum = 0;
     for (uint32_t k = 0; k < length; k++)
@@ -165,7 +165,7 @@ static void weigh_errors(struct measurement *of, uint32_t length)
 static void norm_errors(struct measurement *of)
 {
     const struct tensor *const in = &of->of->in;
-    const long double n = of->of->length, scale = of->of->out.scale.value;
+    const long double n = of->of->length, scale = (long double)of->of->out.scale.value;
     const int64_t zero = of->of->kind == OPERATOR_LAYER_NORM ? 0 : in->zero_point;
     int64_t sum = 0, squares = 0;
     for (uint32_t c = 0; c < of->of->length; c++) {
@@ -175,7 +175,8 @@ static void norm_errors(struct measurement *of)
     }
     const long double mean = of->of->kind == OPERATOR_LAYER_NORM ? sum / n : 0;
     const long double variance = (squares - mean * sum) / n;
-    const long double root = sqrtl(variance + operator_eps(of->of) / in->scale.value / in->scale.value);
+    const long double root =
+        sqrtl(variance + operator_eps(of->of) / (long double)in->scale.value / (long double)in->scale.value);
     for (uint32_t c = 0; c < of->of->length; c++) {
         const long double u = (long double)(operator_code(in, of->x, c) - zero) - mean;
         const long double t = u != 0 ? u / root : 0;
@@ -322,7 +323,7 @@ static int measure(struct measurement *work, int64_t drawn, struct diag *diag)
         measure_elements(work, drawn);
     } else if (diag->code == EXIT_DONE) {
         for (size_t d = 0; d < codes; d++)
-            work->exp[d] = expl(-of->in.scale.value * d);
+            work->exp[d] = expl(-(long double)of->in.scale.value * d);
         measure_structured(work);
         measure_drawn(work, drawn);
     }

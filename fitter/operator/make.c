@@ -55,7 +55,7 @@ static int no_memory(uint32_t length, struct diag *diag)
 static void make_high(struct row_operator *of)
 {
     for (int h = 0; h < 256; h++) {
-        const long double x = of->in.scale.value * 256 * h;
+        const long double x = (long double)of->in.scale.value * 256 * h;
         long double e = ceill(x / logl(2)), high;
         if (62 - of->fraction + e > UINT8_MAX) {
             of->exp_high[h] = (uint32_t)1 << 31;
@@ -84,7 +84,7 @@ static int make_exp(struct row_operator *of, struct diag *diag)
     if (!of->exp || (is_wide && (!of->exp_high || !of->exp_shift)))
         return no_memory(of->length, diag);
     for (int d = 0; d < 256; d++)
-        of->exp[d] = (uint32_t)roundl(ldexpl(expl(-of->in.scale.value * d), bits));
+        of->exp[d] = (uint32_t)roundl(ldexpl(expl(-(long double)of->in.scale.value * d), bits));
     if (is_wide)
         make_high(of);
     return EXIT_DONE;
@@ -92,7 +92,8 @@ static int make_exp(struct row_operator *of, struct diag *diag)
 
 static int make_log(struct row_operator *of, struct diag *diag)
 {
-    const long double step = of->in.scale.value / of->out.scale.value, unit = 1 / of->out.scale.value;
+    const long double step = (long double)of->in.scale.value / (long double)of->out.scale.value,
+                      unit = 1 / (long double)of->out.scale.value;
     int g = 40, h = 62;
     while (g > 0 && roundl(ldexpl(step, g)) >= 0x1p31L)
         g--;
@@ -147,7 +148,8 @@ static int make_variance(struct row_operator *of, struct diag *diag)
     const long double below = (long double)(of->in.zero_point - of->in.qmin),
                       range = is_layer ? whole : fmaxl(below, whole - below);
     const long double spread = is_layer ? floorl(n * n * range * range / 4) : n * n * range * range;
-    const long double eps = n * n * operator_eps(of) / of->in.scale.value / of->in.scale.value;
+    const long double eps =
+        n * n * operator_eps(of) / (long double)of->in.scale.value / (long double)of->in.scale.value;
     int f = 24;
     while (f >= 0 && ldexpl(spread, f) + roundl(ldexpl(eps, f)) >= 0x1p63L)
         f -= 2;
@@ -166,7 +168,7 @@ static int make_variance(struct row_operator *of, struct diag *diag)
 static int make_channels(struct row_operator *of, struct diag *diag)
 {
     const bool is_wide = of->out.bits == 16;
-    const long double gamma_limit = is_wide ? 0x1p23L : 0x1p15L, scale = of->out.scale.value;
+    const long double gamma_limit = is_wide ? 0x1p23L : 0x1p15L, scale = (long double)of->out.scale.value;
     long double gamma = 0, beta = 0;
     of->fraction = is_wide ? 24 : 20;
     for (uint32_t c = 0; c < of->length; c++) {
