@@ -33,7 +33,7 @@ PWL_FN int32_t pwl_attention_code(const pwl_requantise *requantise, const pwl_at
                                   int32_t low)
 {
     const int32_t w = (int32_t)(((int64_t)high * 256 + low + finish->added) >> finish->drop);
-    const int64_t product = (int64_t)w * finish->factor + (((int64_t)w << 31) + finish->half);
+    const int64_t product = (int64_t)w * finish->factor + ((int64_t)w * ((int64_t)1 << 31) + finish->half);
     const int32_t o = (int32_t)(product >> finish->shift);
     const int64_t v = (int64_t)o * requantise->multiplier + ((int64_t)1 << (requantise->shift - 1));
     const int32_t y = ((int32_t)(v >> 32) >> (requantise->shift - 32)) + (int32_t)requantise->zp_y;
