@@ -12,7 +12,7 @@ import os
 import random
 import sys
 
-from drawn_proofs import held
+from drawn_proofs import held, shr, slopes_of
 
 PWLC = sys.argv[1]
 LONG = os.environ.get("PWL_TEST_LONG") == "1"
@@ -44,15 +44,6 @@ def draw(rng):
     return flags
 
 
-def shr(p, n, rounding):
-    if n <= 0:
-        return p << -n
-    half = 1 << n - 1
-    addend = {"floor": 0, "half_up": half, "half_away": half - (p < 0),
-              "half_even": half - 1 + (p >> n & 1)}[rounding]
-    return p + addend >> n
-
-
 def costs_of(proof):
     """What each output costs at each code: by code, by output."""
     table, fixed = proof["table"], dict(proof["rules"]["fixed"])
@@ -64,17 +55,6 @@ def costs_of(proof):
         t = min(max(t, y["qmin"]), y["qmax"])
         costs[code] = {q: (q - t) ** 2 if q == fixed.get(code, q) else math.inf for q in range(y["qmin"], y["qmax"] + 1)}
     return costs
-
-
-def slopes_of(rules, n):
-    """All q_b that rules allow with a shift."""
-    multiple = rules["shift_multiple"]
-    for q_b in range(rules["slopes"][0], rules["slopes"][1] + 1):
-        stored = q_b << (max(multiple, -(-n // multiple) * multiple) - n) if multiple else 0
-        limit = 1 << rules["stored_bits"] - 1 if multiple else 1
-        terms = bin(q_b ^ 3 * q_b).count("1") if q_b >= 0 else bin(-q_b ^ -3 * q_b).count("1")
-        if -limit <= stored < limit and (rules["slope_terms"] == 0 or terms <= rules["slope_terms"]):
-            yield q_b
 
 
 def fits(proof, n, c, p, x):
@@ -177,7 +157,7 @@ def check(proof):
 def main():
     rng = random.Random(53)
     proofs, ranges, problems, kinds = held(PWLC, (draw(rng) for _ in range(DRAWS)), check,
-                                             lambda table: (table["form"], table["rounding"]))
+                                         lambda table: (table["form"], table["rounding"]))
     print("not " * bool(problems) + f"ok 1 - {ranges} ranges of {proofs} proofs cost as much as they say")
     print("not " * (len(kinds) < 8) + f"ok 2 - {len(kinds)} forms and roundings are among them")
     print("1..2")
