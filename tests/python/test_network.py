@@ -25,6 +25,7 @@ from pwl.network import Decoding, Edge, FloatNetwork, Input, Network, Node, Op, 
 from pwl.network.arithmetic import multipliers
 from pwl.network.arrays import pack, unpack
 from pwl.network.attention import simplified
+from pwl.network.floats import narrowed
 
 os.environ["PWLC"] = str(pathlib.Path(sys.argv[1]).resolve())
 rng = np.random.default_rng(51)
@@ -333,6 +334,25 @@ def dataclass_replace(op, new):
     made = copy.copy(op)
     made.inputs, made.output = tuple(new(name) for name in op.inputs), new(op.output)
     return made
+
+
+@test("a constant that is the same for each row of a batch has one; not where rows differ, or its reader does not broadcast")
+def _():
+    shape, x = ("batch", "length", 4), rng.normal(size=(2, 3, 4))
+    same = np.broadcast_to(rng.normal(size=(1, 5, 4)), (2, 5, 4))
+    other = same + np.array([[[0.0]], [[1.0]]])
+    for kind, values, found in (("add", same, (1, "length", 4)), ("multiply", same, (1, "length", 4)), ("add", other, shape),
+                                ("add", np.ones((2, 5, 4)), (1, 1, 4)), ("concat", same, shape)):
+        fields, whole = ({"axis": 2}, (*shape[:2], 8)) if kind == "concat" else ({}, shape)
+        network = FloatNetwork([Input("x", shape, "real")], ["y"], [
+            Op("constant", (), "c", shape, arrays={"values": values}), Op(kind, ("x", "c"), "y", whole, fields=fields)])
+        narrow = narrowed(network)
+        assert narrow.ops[0].shape == found and narrow.ops[0].arrays["values"].shape == tuple(
+            {"batch": 2, "length": 5}.get(size, size) for size in found), (kind, narrow.ops[0].shape)
+        equal(narrow(x)[0], network(x)[0], kind)
+    alone = FloatNetwork([Input("x", (4,), "real")], ["y"], [Op("constant", (), "c", shape, arrays={"values": same}),
+                                                           Op("add", ("x", "c"), "y", shape)])
+    assert narrowed(alone).ops[0].shape == shape  # y has its rows from the constant alone
 
 
 @test("a loop carries its state, both ways, and comes out of a file as it went in")

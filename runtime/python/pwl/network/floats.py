@@ -13,7 +13,7 @@ from ..errors import Error
 from .arithmetic import for_places, for_rows, windows
 from .kinds import Shape, sizes_of
 
-__all__ = ["MOVES", "FloatNetwork", "Input", "Op", "without_scales"]
+__all__ = ["MOVES", "FloatNetwork", "Input", "Op", "narrowed", "without_scales"]
 
 Function = Union[str, Callable[[Any], Any]]
 Replace = Callable[["Op", Sequence[Array], Array], Array]  # what stands for a result, of an operation, its inputs and it
@@ -243,3 +243,31 @@ def without_scales(network: FloatNetwork) -> FloatNetwork:
             read.update(op.inputs)
             kept.append(op)
     return FloatNetwork(network.inputs, network.outputs, kept[::-1])
+
+
+def narrowed(network: FloatNetwork) -> FloatNetwork:
+    """The same network, in which a constant that has the same numbers at each place of a size of the inputs has one place there, where
+    nothing but sums and products that broadcast read it: models expand such constants to each row of a batch."""
+    made_of = {op.output: op for op in network.ops}
+    shapes = {one.name: one.shape for one in network.inputs} | {op.output: op.shape for op in network.ops}
+
+    def keeps(reader: Op, name: str, axis: int) -> bool:
+        """Whether the reader's other operand has the axis, counted from the last, so that its result still does."""
+        if reader.kind not in ("add", "multiply") or len(reader.inputs) != 2:
+            return False
+        others = [one for one in reader.inputs if one != name]
+        return len(others) == 1 and shapes[others[0]][axis:axis + 1 or None] == shapes[name][axis:axis + 1 or None]
+
+    for op in network.ops:
+        if op.kind != "constant" or op.output in network.outputs:
+            continue
+        readers = [reader for reader in network.ops if op.output in reader.inputs]
+        for axis in range(-len(op.shape), 0):
+            values = op.arrays["values"]
+            first = values.take([0], axis)
+            if (isinstance(op.shape[axis], str) and np.array_equal(values, np.broadcast_to(first, values.shape))
+                    and all(keeps(reader, op.output, axis) for reader in readers)):
+                shape = tuple(1 if k == axis + len(op.shape) else size for k, size in enumerate(op.shape))
+                op = made_of[op.output] = dataclasses.replace(op, shape=shape, arrays={"values": first})
+                shapes[op.output] = shape
+    return FloatNetwork(network.inputs, network.outputs, [made_of[op.output] for op in network.ops])

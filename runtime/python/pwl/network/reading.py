@@ -12,7 +12,7 @@ import numpy as np
 from ..codes import Array
 from ..errors import Error
 from .attention import simplified
-from .floats import FloatNetwork, Input, Op, without_scales
+from .floats import FloatNetwork, Input, Op, narrowed, without_scales
 from .kinds import Shape, Size
 
 __all__ = ["Operations"]
@@ -65,7 +65,7 @@ class Operations:
         names = list(outputs)
         used = {name for op in self.ops for name in op.inputs} | set(names)
         inputs = [Input(name, self.shapes[name], role) for name, role in roles.items() if name in used]
-        return without_scales(simplified(FloatNetwork(inputs, names, self.ops)))
+        return narrowed(without_scales(simplified(FloatNetwork(inputs, names, self.ops))))
 
 
 def _sum(size: Size, more: Size, where: str) -> int:
