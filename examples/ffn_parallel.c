@@ -2,9 +2,12 @@
 #include "ffn_parallel.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cuda_runtime_api.h>
+
+#include "gpus.h"
 
 static const char *cuda_text(cudaError_t error)
 {
@@ -26,6 +29,45 @@ static int is_integer(const ffn_shared *of)
 static int ranks_of(const ffn_part *part)
 {
     return part->group.communicator ? part->group.ranks : 1;
+}
+
+/* -- GPUs -------------------------------------------------------------------------------------------------------------
+ */
+
+/* Of all ranks; `kinds` are zeros. */
+static const char *gather_kinds(const nccl *group, gpu_kind *kinds)
+{
+    gpu_kind *const own = kinds + group->rank, *there = NULL;
+    const size_t bytes = (size_t)group->ranks * sizeof *kinds;
+    struct cudaDeviceProp properties;
+    int device = 0;
+    const char *failed = cuda_text(cudaGetDevice(&device));
+    if (!failed)
+        failed = cuda_text(cudaGetDeviceProperties(&properties, device));
+    if (failed)
+        return failed;
+    snprintf(own->name, sizeof own->name, "%s", properties.name);
+    own->major = properties.major;
+    own->minor = properties.minor;
+    failed = cuda_text(cudaMalloc((void **)&there, bytes));
+    if (!failed)
+        failed = cuda_text(cudaMemcpy(there + group->rank, own, sizeof *own, cudaMemcpyHostToDevice));
+    if (!failed)
+        failed = nccl_all_gather(group, there + group->rank, there, sizeof *own, NCCL_S8, NULL);
+    if (!failed)
+        failed = cuda_text(cudaMemcpy(kinds, there, bytes, cudaMemcpyDeviceToHost));
+    (void)cudaFree(there);
+    return failed;
+}
+
+const char *ffn_compare_gpus(const nccl *group, char *unlike, size_t size)
+{
+    gpu_kind *const kinds = calloc((size_t)group->ranks, sizeof *kinds);
+    const char *const failed = kinds ? gather_kinds(group, kinds) : "out of memory";
+    if (failed || !gpus_unlike(kinds, group->ranks, unlike, size))
+        unlike[0] = 0;
+    free(kinds);
+    return failed;
 }
 
 /* -- Weights ----------------------------------------------------------------------------------------------------------

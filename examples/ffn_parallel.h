@@ -46,6 +46,10 @@ enum { FFN_PRODUCTS = 1, FFN_REDUCTION = 2, FFN_ALL = 3 };
 /* Tokens of a rank from which on each rank makes codes of its own; elsewhere all make all. */
 #define FFN_OWN_TOKENS 16
 
+/* By an exchange between all ranks, which GPUs are of unlike kinds, in words; "" where none are. To be said, not to be
+ * refused: gpus.h. */
+const char *ffn_compare_gpus(const nccl *group, char *unlike, size_t size);
+
 /* Rank r's weights, cut from packed weights on the host and copied to the current device. */
 const char *ffn_cut(const pwl_qgemm_weights *gate_up, const pwl_qgemm_weights *down, int rank, int ranks,
                     ffn_part *part);

@@ -2,13 +2,15 @@
 /*
  * The block that GPUs share. In integers: the parts' sums, added up on the host and made codes on the device, are bit
  * for bit one GPU's block, for 2 to 5 ranks, one after the other on one device; and so is what NCCL makes of them,
- * where there are several devices. In floats: what NCCL makes is the sum of what the ranks stored, but for roundings.
+ * where there are several devices, whose kinds all ranks know. In floats: what NCCL makes is the sum of what the ranks
+ * stored, but for roundings.
  */
 #include <math.h>
 
 #include <pwl/half.h>
 
 #include "../../examples/ffn_parallel.h"
+#include "../../examples/gpus.h"
 #include "../kernels/device.h"
 #include "../kernels/gemm/cases.h"
 #include "../kernels/tap.h"
@@ -27,6 +29,7 @@ static struct {
     uint16_t one[TOKENS][MOST_TOKENS * D]; /* Y of one rank */
     nccl_id id;
     size_t m, element;
+    char unlike[MOST_RANKS][GPUS_MESSAGE];
     uint16_t partial[MOST_RANKS][ROOM * D], got[2][MOST_RANKS][ROOM * D];
 } all;
 
@@ -163,6 +166,7 @@ static const char *work_rank(const struct ranks *ranks, int rank)
     ffn_part part = {0};
     CUDA(cudaSetDevice(rank));
     const char *failed = nccl_join(&all.id, rank, ranks->count, &part.group);
+    failed = failed ? failed : ffn_compare_gpus(&part.group, all.unlike[rank], sizeof all.unlike[rank]);
     failed = failed ? failed : ffn_cut(&all.gate_up, &all.down, rank, ranks->count, &part);
     failed = failed ? failed : ffn_prepare(&all.shared, &part);
     CUDA(cudaMalloc(&x, sizeof all.x));
@@ -189,10 +193,25 @@ static int is_near_sum(int ranks, size_t at)
     return fabs((double)pwl_f32_from_f16(all.got[0][0][at]) - sum) <= (ranks - 1) * (0x1p-11 * size + 0x1p-25);
 }
 
+/* What ranks should have heard of each other's GPUs, here all of one process. */
+static const char *find_unlike(int ranks, char *message, size_t size)
+{
+    static gpu_kind kinds[MOST_RANKS];
+    for (int rank = 0; rank < ranks; rank++) {
+        struct cudaDeviceProp properties;
+        CUDA(cudaGetDeviceProperties(&properties, rank));
+        snprintf(kinds[rank].name, sizeof kinds[rank].name, "%s", properties.name);
+        kinds[rank].major = properties.major;
+        kinds[rank].minor = properties.minor;
+    }
+    return gpus_unlike(kinds, ranks, message, size);
+}
+
 static void test_together(int ranks, size_t t)
 {
     const size_t count = tokens[t] * D, bytes = count * all.element;
     int same = 1, right = 1;
+    char unlike[sizeof all.unlike[0]];
     all.m = tokens[t];
     const char *const failed = nccl_make_id(&all.id);
     if (!failed)
@@ -200,6 +219,10 @@ static void test_together(int ranks, size_t t)
     for (int again = 0; again < 2; again++)
         for (int rank = 0; rank < ranks; rank++)
             same &= memcmp(all.got[again][rank], all.got[0][0], bytes) == 0;
+    if (!find_unlike(ranks, unlike, sizeof unlike))
+        unlike[0] = 0;
+    for (int rank = 0; rank < ranks; rank++)
+        same &= strcmp(all.unlike[rank], unlike) == 0;
     if (all.element == 1)
         right = memcmp(all.got[0][0], all.one[t], bytes) == 0;
     for (size_t i = 0; i < count && all.element == 2; i++)

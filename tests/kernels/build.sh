@@ -64,7 +64,7 @@ listed() {
 }
 
 # What every program is linked from.
-c_sources=(runtime/{,network/,rows/}*.c examples/{gru_cell,ffn_block,ffn_cuda,ffn_parallel,nccl,gguf}.c)
+c_sources=(runtime/{,network/,rows/}*.c examples/{gru_cell,ffn_block,ffn_cuda,ffn_parallel,gpus,nccl,gguf}.c)
 cu_sources=(tests/kernels/arch/bits_device.cu examples/gru.cu)
 for source in $(listed kernels/sources.txt); do
     case $source in

@@ -6,8 +6,10 @@ bit for bit. PYTHONPATH says where the package is. Exit 77, a skip, without torc
 usage: test_torch_parallel.py PWLC
 """
 import os
+import pickle
 import socket
 import sys
+import warnings
 
 from harness import end, equal, np, refused, test
 
@@ -83,6 +85,23 @@ def rank_main(rank, ranks, port, format, wanted):
     dist.destroy_process_group()
 
 
+def unlike_main(rank, ranks, port, unlike):
+    """Of ranks whose last one has another GPU: rank 0 says so, once a layer, and the result is the same."""
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    dist.init_process_group("gloo", rank=rank, world_size=ranks)
+    pwl.torch.parallel._kind = lambda device: "A (9.0)" if not unlike or rank < ranks - 1 else "B (8.0)"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        y, up, last = parts("int8")
+        last(up(block("int8")[-1]))
+    said = [str(warning.message) for warning in caught if "unlike" in str(warning.message)]
+    wanted = [f"GPUs of unlike kinds: rank 0 has A (9.0), rank {ranks - 1} has B (8.0); every rank waits for the slowest"]
+    assert said == (wanted if unlike and rank == 0 else []), said
+    assert torch.equal(y, whole("int8"))
+    assert not pickle.loads(pickle.dumps(last)).is_compared
+    dist.destroy_process_group()
+
+
 def free_port():
     with socket.socket() as made:
         made.bind(("127.0.0.1", 0))
@@ -104,6 +123,11 @@ def main():
     def _():
         for format in ("q4_0", "q8_0"):
             run(3, format)
+
+    @test("GPUs of unlike kinds are warned of")
+    def _():
+        for ranks, unlike in ((3, True), (2, False)):
+            processes.spawn(unlike_main, (ranks, free_port(), unlike), nprocs=ranks)
 
     @test("what cannot be shared is refused")
     def _():

@@ -12,6 +12,7 @@
 #include <pwl/half.h>
 
 #include "../../../examples/ffn_parallel.h"
+#include "../../../examples/gpus.h"
 #include "../../examples/ranks.h"
 #include "../../support/random.h"
 #include "pwl_silu_s16.h"
@@ -96,6 +97,16 @@ static const char *draw_weights(int integers, size_t n, size_t k, pwl_qgemm_weig
     return failed;
 }
 
+/* Times of unlike GPUs are those of the slowest, which whoever reads them should know. */
+static const char *tell_unlike(const nccl *group)
+{
+    char unlike[GPUS_MESSAGE];
+    const char *const failed = ffn_compare_gpus(group, unlike, sizeof unlike);
+    if (!failed && group->rank == 0 && unlike[0])
+        fprintf(stderr, "bench_ffn_parallel: warning: %s\n", unlike);
+    return failed;
+}
+
 /* The rank's blocks; all join one group. */
 static const char *make_lane(struct lane *lane)
 {
@@ -109,6 +120,8 @@ static const char *make_lane(struct lane *lane)
     lane->blocks = lane->blocks < MOST_BLOCKS ? lane->blocks : MOST_BLOCKS;
     if (!failed && ranks > 1)
         failed = nccl_join(&job->id, lane->rank, ranks, &group);
+    if (!failed && ranks > 1)
+        failed = tell_unlike(&group);
     for (int i = 0; i < lane->blocks && !failed; i++) {
         ffn_part *const part = &lane->parts[i];
         part->group = group;
