@@ -170,12 +170,35 @@ status=0
 [ ! -s ../out ] || fail 'a full disk: printed'
 expect_status 0 $sweep && cp ../out ../whole
 expect_status 0 $sweep --resume full && cmp -s ../out ../whole || fail 'after a full disk: other output'
-
-# mpirun without the library of MPI.
+for i in 1 2; do
+    run sweep a.json --exhaustive --format json -o merged.txt --shard "$i/2" --resume "m$i"
+done
 checks=$((checks + 1))
 status=0
-OMPI_COMM_WORLD_RANK=0 PWL_MPI_LIBRARY=/nowhere/libpwlc-mpi.so "$pwlc" $sweep >../out 2>../err || status=$?
-[ "$status" -eq 77 ] && grep -q '^pwlc sweep: started by mpirun: PWL_MPI_LIBRARY: /nowhere/libpwlc-mpi.so: ' ../err ||
-    fail "no library of MPI: exit $status: $(head -c 300 ../err)"
+(trap '' XFSZ; ulimit -f 1; exec "$pwlc" merge m1 m2 >../out 2>../err) || status=$?
+[ "$status" -eq 1 ] && grep -q '^pwlc merge: merged.txt: cannot write: ' ../err && [ ! -e merged.txt ] ||
+    fail "merge, a full disk: exit $status: $(head -c 300 ../err)"
+
+# mpirun without the library of MPI: not where it is said to be, nowhere, and where that lacks a library in turn.
+# without_mpi WORDS PWLC: the exit code of a missing tool, and one message.
+without_mpi() {
+    checks=$((checks + 1))
+    status=0
+    OMPI_COMM_WORLD_RANK=0 "$2" $sweep >../out 2>../err || status=$?
+    [ "$status" -eq 77 ] && [ ! -s ../out ] && [ "$(wc -l <../err)" -eq 1 ] &&
+        grep -q "^pwlc sweep: started by mpirun: $1" ../err || fail "no MPI, $1: exit $status: $(head -c 300 ../err)"
+}
+PWL_MPI_LIBRARY=/nowhere/libpwlc-mpi.so without_mpi 'PWL_MPI_LIBRARY: /nowhere/libpwlc-mpi.so: ' "$pwlc"
+mkdir ../alone
+cp "$pwlc" ../alone
+unset PWL_MPI_LIBRARY
+without_mpi "libpwlc-mpi.so is neither in $work/alone nor in .*; build it with -Dmpi=enabled, or name it in" ../alone/pwlc
+if command -v cc >/dev/null; then
+    echo 'int pwlc_mpi_abi(void); int pwlc_mpi_abi(void) { return 0; }' >mpi.c
+    cc -shared -fPIC mpi.c -o libmpi_is_gone.so -Wl,-soname,libmpi_is_gone.so
+    cc -shared -fPIC mpi.c -o ../alone/libpwlc-mpi.so -Wl,--no-as-needed libmpi_is_gone.so
+    rm libmpi_is_gone.so
+    without_mpi "$work/alone/libpwlc-mpi.so: libmpi_is_gone.so: cannot open shared object file" ../alone/pwlc
+fi
 
 finish
