@@ -59,7 +59,8 @@ PWL_FN uint32_t pwl_and_xor(uint32_t a, uint32_t b, uint32_t c)
 #endif
 }
 
-/* Byte i of the result is the one that nibble i of the selector names: 0 to 3 those of a, 4 to 7 those of b. */
+/* Byte i of the result is the one that nibble i of the selector names: 0 to 3 those of a, 4 to 7 those of b; with 8 in
+ * the nibble the sign of that byte in all its bits. The selector's upper half means nothing. */
 PWL_FN uint32_t pwl_prmt(uint32_t a, uint32_t b, uint32_t selector)
 {
 #ifdef __CUDA_ARCH__
@@ -69,8 +70,10 @@ PWL_FN uint32_t pwl_prmt(uint32_t a, uint32_t b, uint32_t selector)
 #else
     const uint64_t bytes = (uint64_t)b << 32 | a;
     uint32_t d = 0;
-    for (int i = 0; i < 4; i++)
-        d |= (uint32_t)(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+    for (int i = 0; i < 4; i++) {
+        const uint32_t nibble = selector >> 4 * i & 15, byte = (uint32_t)(bytes >> 8 * (nibble & 7) & 0xff);
+        d |= (nibble < 8 ? byte : 0xff * (byte >> 7)) << 8 * i;
+    }
     return d;
 #endif
 }

@@ -15,6 +15,8 @@
 
 #include <pwl/rows.h>
 
+#include "arch/bits.cuh"
+
 #define PWL_PACK_BYTES 16
 #define PWL_PACK_WORDS 4
 
@@ -56,16 +58,9 @@ PWL_FN uint32_t pwl_word_byte(uint32_t word, int k)
 PWL_FN int32_t pwl_pack_signed(const pwl_pack *pack, int bytes, int k)
 {
     const uint32_t word = pack->word[k * bytes / 4];
-#ifdef __CUDA_ARCH__
-    /* 8 in the nibble that selects a byte takes its sign alone; __byte_perm() does not know of it */
-    int32_t code;
     if (bytes == 2 && k % 2)
         return (int32_t)word >> 16;
-    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(code) : "r"(word), "r"(bytes == 2 ? 0x9910 : 0x8880 + k % 4 * 0x1111));
-    return code;
-#else
-    return bytes == 1 ? (int8_t)(word >> 8 * (k % 4)) : (int16_t)(word >> 16 * (k % 2));
-#endif
+    return (int32_t)pwl_prmt(word, 0, bytes == 2 ? 0x9910 : 0x8880 + (uint32_t)k % 4 * 0x1111);
 }
 
 /* The product of two words: said so, since what a compiler knows of its arguments can lead it to wider ones. */

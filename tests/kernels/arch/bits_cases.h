@@ -55,7 +55,7 @@ typedef struct bits_output {
     CASE(f32_of_f16, WORD, pwl_bits_of_f32(pwl_f32_from_f16((uint16_t)in.x)))                                          \
     CASE(fma_f16x2, WORD, pwl_fma_f16x2(in.x, in.scale, in.zero))                                                      \
     CASE(fma_bf16x2, WORD, pwl_fma_bf16x2(in.x, in.scale, in.zero))                                                    \
-    CASE(prmt, WORD, pwl_prmt(in.x, in.scale, in.zero & 0x7777))                                                       \
+    CASE(prmt, WORD, pwl_prmt(in.x, in.scale, in.zero))                                                                \
     CASE(dp4a, WORD, (uint32_t)pwl_dp4a(in.x, in.scale, (int32_t)(in.zero & 0xffffff) - 0x800000))
 
 #define BITS_PAIRS(value)                                                                                              \

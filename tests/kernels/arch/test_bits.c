@@ -234,12 +234,14 @@ static uint32_t each_half(const struct format *format, const bits_input *in)
     return both;
 }
 
+/* From 8 on a nibble names a byte whose sign stands in all eight bits. */
 static uint32_t selected(const bits_input *in)
 {
     uint32_t word = 0;
     for (int i = 0; i < 4; i++) {
-        const uint32_t pick = in->zero >> 4 * i & 7, from = pick < 4 ? in->x : in->scale;
-        word |= (from >> 8 * (pick % 4) & 0xff) << 8 * i;
+        const uint32_t nibble = in->zero >> 4 * i & 15, from = nibble % 8 < 4 ? in->x : in->scale;
+        const uint32_t byte = from >> 8 * (nibble % 4) & 0xff;
+        word |= (nibble < 8 ? byte : byte < 128 ? 0 : 0xff) << 8 * i;
     }
     return word;
 }
