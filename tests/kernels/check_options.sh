@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What gpu_code compiles for: ptx for no device, native for the pretended ones of this machine or as ptx, all for every
-# architecture. -Dfitter=disabled with CUDA: configured whole, one kernel compiled; all else are commands of other builds.
-# $1 source root, then the compiler.
+# architecture, 12.0 where nvcc knows it. -Dfitter=disabled with CUDA: configured whole, one kernel compiled; all else
+# are commands of other builds.
+# $1 source root, $2 nvcc, then the compiler.
 set -eu
-source_root=$1
-shift
+source_root=$1 nvcc=$2
+shift 2
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -42,13 +43,25 @@ expect() {
 }
 shopt -s extglob
 cc=$*
+# CI's nvcc is to compile for all there are.
+newest=$("$nvcc" --list-gpu-code | grep -x sm_120) || [ "${CI:-}" != true ] ||
+    { echo "$nvcc compiles for no sm_120"; exit 1; }
 expect ptx $'9.0\n' compute_80
 # No command lacks a source, and one works.
 quietly ninja -C "$root/build" -n
 quietly ninja -C "$root/build" kernels/blocks_blocks.o
 expect native $'9.0\n8.6\n9.0\n' sm_86 sm_90a
 expect native $'7.5\n99.9\n' compute_80
-expect all '' compute_80 sm_120 sm_80 sm_86 sm_89 sm_90a
+expect all '' compute_80 $newest sm_80 sm_86 sm_89 sm_90a
+
+# By an nvcc that knows no sm_120.
+cat >"$root/bin/nvcc" <<END
+#!/bin/sh
+[ "\$1" = --list-gpu-code ] || exec "$nvcc" "\$@"
+"$nvcc" --list-gpu-code | grep -v sm_12
+END
+chmod +x "$root/bin/nvcc"
+expect all '' compute_80 sm_80 sm_86 sm_89 sm_90a
 
 if grep -E '^[^ ]+ .*(/fitter/|-lgsl)' "$root/commands"; then
     echo "fitter=disabled builds pwlc"
