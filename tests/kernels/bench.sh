@@ -28,5 +28,6 @@ fi
 date -u '+%Y-%m-%d'
 for program in "${programs[@]##*/}"; do
     "$build/native/$program" "$build/$program.jsonl" || exit
+    [ "$program" != bench_qgemm ] || bash tests/kernels/bench/ladder.sh "$build/$program.jsonl"
 done
 [ -n "$several" ] || "$build/native/bench_bits" "$build/bench_bits.counts" "$build/bench_bits.jsonl"

@@ -4,6 +4,7 @@
  * W4A8 and W8A8 with the making of the blocks. Launches take turns among at least 400 MB of weights: in graphs of one
  * round each, or, of kernels that take more than a millisecond, one by one. Beside them, where the library is found,
  * cuBLASLt's product of fp16. Numbers are uniform at random. Two rows of Y are compared with the reference afterwards.
+ * ladder.sh makes the table of it.
  */
 #define BENCH_REPETITIONS 21
 
@@ -100,11 +101,9 @@ static void free_copies(struct arrays *a)
     }
 }
 
-static void print(const char *scheme, size_t k, const char *kernel, const pwl_timing *time, float naive)
+static void record(const char *scheme, size_t k, const char *kernel, const pwl_timing *time, float naive)
 {
     const double us = (double)time->median, teraflops = 2e-6 * M * N * (double)k / us;
-    printf("| %s | %zu | %s | %.1f | %.1f to %.1f | %.1f | ", scheme, k, kernel, us, (double)time->p10,
-           (double)time->p90, teraflops);
     fprintf(bench_json, "{\"bench\": \"qgemm\", \"device\": \"%s\", \"scheme\": \"%s\", \"m\": %d, \"n\": %d",
             bench_device.name, scheme, M, N);
     fprintf(bench_json, ", \"k\": %zu, \"kernel\": \"%s\"", k, kernel);
@@ -113,11 +112,6 @@ static void print(const char *scheme, size_t k, const char *kernel, const pwl_ti
     if (naive > 0)
         fprintf(bench_json, ", \"times_naive\": %.2f", (double)naive / us);
     fprintf(bench_json, "}\n");
-    if (naive > 0)
-        printf("%.1f |\n", (double)naive / us);
-    else
-        printf("- |\n");
-    fflush(stdout);
 }
 
 /* The first rows of Y, by how much kernels may be off, and where A8 may be multiplied in halves. */
@@ -193,7 +187,7 @@ static void bench(const char *name, pwl_qgemm_scheme scheme, const struct arrays
         for (int i = 0; i < counts[fast]; i++) {
             const struct work *const done = &works[fast][i];
             check(done, &expected);
-            print(name, arrays->k, pwl_qgemm_kernel_name(done->kernel), &times[fast][i], times[0][0].median);
+            record(name, arrays->k, pwl_qgemm_kernel_name(done->kernel), &times[fast][i], times[0][0].median);
             CUDA(cudaFree(done->workspace));
         }
     }
@@ -244,7 +238,7 @@ static void bench_cublaslt(struct arrays *a)
                                  &work.plan));
     if (work.plan) {
         bench_measure(&launches, 1, a->count, &time);
-        print("fp16", a->k, "cuBLASLt", &time, 0);
+        record("fp16", a->k, "cuBLASLt", &time, 0);
     }
     pwl_cublaslt_free(work.plan);
     free_copies(a);
@@ -255,7 +249,6 @@ int main(int argc, char **argv)
 {
     struct arrays arrays;
     bench_open(argc, argv);
-    printf("| scheme | K | kernel | us | percentiles | TFLOP/s | times naive |\n|---|---:|---|---:|---:|---:|---:|\n");
     for (size_t k = 4096; k <= 14336; k += 10240) {
         draw_arrays(&arrays, k);
         bench_format(PWL_QGEMM_Q4_0, &arrays, "W4A16", PWL_QGEMM_W4A16, "W4A8", PWL_QGEMM_W4A8);
