@@ -32,6 +32,12 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
         rules->shift_max = longest < rules->shift_max ? longest : rules->shift_max;
         rules->shift_min = multiple - slope_bits + 1; /* 0 or less: spec_check asks for slopes of more bits */
     }
+    if (spec->constraints.shift_bits) {
+        const struct integers stored = {code_min(spec->constraints.shift_bits, true),
+                                        code_max(spec->constraints.shift_bits, true)};
+        rules->shift_min = stored.low > rules->shift_min ? (int)stored.low : rules->shift_min;
+        rules->shift_max = stored.high < rules->shift_max ? (int)stored.high : rules->shift_max;
+    }
     const int64_t most = (int64_t)(((uint64_t)1 << (offset_bits(storage, spec->form) - 1)) - 1);
     rules->offsets = spec_offsets(spec, (struct integers){-most - 1, most});
 }

@@ -51,6 +51,13 @@ static bool drop_shift(struct spec *spec, struct text *choice)
     return drop_constraints(spec, &rest, &dropped, choice);
 }
 
+static bool drop_shift_bits(struct spec *spec, struct text *choice)
+{
+    struct constraints rest = spec->constraints, dropped = {.shift_bits = rest.shift_bits};
+    rest.shift_bits = 0;
+    return drop_constraints(spec, &rest, &dropped, choice);
+}
+
 static bool drop_shift_multiple(struct spec *spec, struct text *choice)
 {
     struct constraints rest = spec->constraints, dropped = {.shift_multiple = rest.shift_multiple};
@@ -105,8 +112,9 @@ static bool drop_fold(struct spec *spec, struct text *choice)
     return present;
 }
 
-static drop *const drops[] = {drop_slope_bits, drop_offset_type, drop_shift,      drop_shift_multiple, drop_slope_terms,
-                              drop_knots,      drop_monotone,    drop_continuous, drop_fixes,          drop_fold};
+static drop *const drops[] = {drop_slope_bits,     drop_offset_type, drop_shift, drop_shift_bits,
+                              drop_shift_multiple, drop_slope_terms, drop_knots, drop_monotone,
+                              drop_continuous,     drop_fixes,       drop_fold};
 
 bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *choice)
 {

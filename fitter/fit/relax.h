@@ -9,7 +9,7 @@
 #include "spec/spec.h"
 
 /* The k-th such choice, from 0: its flag and value as text, and the spec without it, which shares what the spec owns.
- * False after the last. Choices: --slope-bits, --shift, --shift-multiple, --slope-terms, --knots, --monotone,
+ * False after the last. Choices: --slope-bits, --shift, --shift-bits, --shift-multiple, --slope-terms, --knots, --monotone,
  * --continuous, --fix (all), --symmetry; of --knots points, which is a layout, neither it nor --shift. */
 bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *choice);
 

@@ -1012,12 +1012,17 @@ static void read_rules(json_t *value)
               &rules.multiple, "stored_bits", &rules.stored, "slope_terms", &rules.terms, "accumulator_bits",
               &accumulator, "one_shift", &rules.one_shift, "fixed", &rules.fixed, "places", &places);
     i64 stored = flag_number("--slope-bits", "0"), m = flag_number("--shift-multiple", "0"), reach = wide - 1;
+    const i64 width = flag_number("--shift-bits", "0");
+    i64 shifts[2] = {-reach, reach};
     stored = stored ? stored : code_bits;
-    REQUIRE(stored <= 64 && m <= 64, "spec: is out of range");
+    REQUIRE(stored <= 64 && m <= 64 && width <= 64, "spec: is out of range");
+    if (width)
+        codes_of(true, width, shifts);
+    shifts[0] = (i64)larger(shifts[0], m ? m - stored + 1 : -reach);
+    shifts[1] = (i64)smaller(shifts[1], m ? smaller(reach, 32 / m * m) : reach);
     codes_of(true, (i64)smaller(stored, code_bits), ends);
     REQUIRE(rules.slopes[0] == ends[0] && rules.slopes[1] == ends[1], "rules: other slopes than of the table");
-    REQUIRE(rules.shifts[0] == (m ? m - stored + 1 : -reach), "rules: other shifts than of the table");
-    REQUIRE(rules.shifts[1] == (m ? smaller(reach, 32 / m * m) : reach), "rules: other shifts than of the table");
+    REQUIRE(rules.shifts[0] == shifts[0] && rules.shifts[1] == shifts[1], "rules: other shifts than of the table");
     REQUIRE(rules.multiple == m && rules.stored == (m ? stored : 0), "rules: other stored slopes than of the table");
     REQUIRE(rules.terms == flag_number("--slope-terms", "0") && rules.terms <= 2,
             "rules: other terms than of the table");

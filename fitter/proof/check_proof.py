@@ -466,17 +466,18 @@ class Rules:
         pairs = [(flag, word) for flag, word in zip(words, words[1:] + [""]) if flag.startswith("--")]
         self.flags = flags = {"--segments": "16", "--offset-type": "s64", "--knots": "free", **dict(pairs)}
         require(all(words.count(flag) == 1 or flag == "--fix" for flag, _ in pairs), "spec: a flag stands twice")
-        multiple, stored, terms = (int(decimal(flags.get(name, "0").replace("any", "0")))
-                                   for name in ("--shift-multiple", "--slope-bits", "--slope-terms"))
+        multiple, stored, terms, width = (int(decimal(flags.get(name, "0").replace("any", "0"))) for name in (
+            "--shift-multiple", "--slope-bits", "--slope-terms", "--shift-bits"))
         stored, reach = stored or table.bits, table.wide - 1
+        shifts = codes_of(True, width) if width else [-reach, reach]
         kind = re.match("([su])([0-9]{1,2})(?![0-9])", flags["--offset-type"])
         require(kind, "spec: --offset-type is unknown")
         low, high = codes_of(kind[1] == "s", int(kind[2]))
         for name, want in (
                 ("slopes", codes_of(True, min(stored, table.bits))), ("slope_terms", terms),
                 ("offsets", [max(low, table.offsets[0]), min(high, table.offsets[1])]),
-                ("shifts", [multiple - stored + 1, min(reach, 32 // multiple * multiple)] if multiple else
-                           [-reach, reach]),
+                ("shifts", [max(shifts[0], multiple - stored + 1 if multiple else -reach),
+                            min(shifts[1], 32 // multiple * multiple if multiple else reach, reach)]),
                 ("one_shift", flags.get("--shift") == "one"), ("accumulator_bits", table.wide),
                 ("shift_multiple", multiple), ("stored_bits", stored if multiple else 0)):
             require(rules[name] == want, "rules:", name, "is", rules[name], "and not", want, "as of the table")

@@ -56,6 +56,10 @@ int constraints_set(struct constraints *constraints, const char *flag, const cha
         constraints->one_shift = !strcmp(value, "one");
         return EXIT_DONE;
     }
+    if (!strcmp(flag, "--shift-bits"))
+        return parse_integer(value, 2, 8, &constraints->shift_bits)
+                   ? EXIT_DONE
+                   : diag_set(diag, EXIT_USAGE, "--shift-bits %.40s: must be an integer from 2 to 8", value);
     if (!strcmp(flag, "--shift-multiple"))
         return parse_integer(value, 2, CONSTRAINTS_LONGEST_STORED_SHIFT, &constraints->shift_multiple)
                    ? EXIT_DONE
@@ -80,6 +84,8 @@ void constraints_add_flags(const struct constraints *constraints, struct text *t
 {
     if (constraints->one_shift)
         text_add(text, " --shift one");
+    if (constraints->shift_bits)
+        text_add(text, " --shift-bits %d", constraints->shift_bits);
     if (constraints->shift_multiple)
         text_add(text, " --shift-multiple %d", constraints->shift_multiple);
     if (constraints->slope_terms)

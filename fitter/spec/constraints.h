@@ -17,6 +17,7 @@ enum knots_rule {
 
 struct constraints {
     bool one_shift;     /* n_BX_total is the same in all segments */
+    int shift_bits;     /* width of n_BX_total, sign included; 0: any shift that the accumulator allows */
     int shift_multiple; /* slopes are stored with a multiple of it as shift: see below; 0: with any shift */
     int slope_terms;    /* q_b is a sum of at most so many +-2^k, 1 or 2; 0: any q_b */
     enum knots_rule knots;
@@ -41,9 +42,9 @@ struct constraints {
 /* The least point_shift that inputs of so many bits can have: so that there are at most 4096 segments. */
 #define CONSTRAINTS_LEAST_SHIFT(in_bits) ((in_bits) > 13 ? (in_bits)-12 : 1)
 
-/* Sets one constraint from its flag, --shift, --shift-multiple, --slope-terms, --knots, --monotone or --continuous, and
- * text; --monotone takes none, --shift and --slope-terms one of the lists of spec.h. Exit 2 with the flag in the
- * message. */
+/* Sets one constraint from its flag, --shift, --shift-bits, --shift-multiple, --slope-terms, --knots, --monotone or
+ * --continuous, and text; --monotone takes none, --shift and --slope-terms one of the lists of spec.h. Exit 2 with the
+ * flag in the message. */
 int constraints_set(struct constraints *constraints, const char *flag, const char *value, struct diag *diag);
 
 /* Appends the flags of those that are set, in one order. */

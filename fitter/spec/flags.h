@@ -48,6 +48,8 @@
       "the storage's)")                                                                                                \
     F("shift", "--shift", SPEC_SHIFTS, set_constraint,                                                                 \
       "one: the same n_BX_total in all segments (default per-segment)")                                                \
+    F("shift_bits", "--shift-bits", "B", set_constraint,                                                               \
+      "width of n_BX_total, sign included, 2 to 8: 6 is -32 to 31 (default: what the accumulator allows)")             \
     F("shift_multiple", "--shift-multiple", "N", set_constraint,                                                       \
       "slopes fit --slope-bits once they are stored with a shift of N, 2 N, ... or 32, see below (default: "           \
       "any shift)")                                                                                                    \

@@ -72,6 +72,10 @@ int spec_check_points(const struct spec *spec, struct diag *diag)
     if (spec->reduce)
         return diag_set(diag, EXIT_USAGE,
                         "--knots points with --reduce on: points lie from the lowest code on; leave one out");
+    if (spec->constraints.shift_bits)
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots points with --shift-bits %d: the shift is K, from 1 to 15; leave one out",
+                        spec->constraints.shift_bits);
     if (spec->constraints.slope_terms)
         return diag_set(diag, EXIT_USAGE,
                         "--knots points with --slope-terms %d: slopes are differences of values; leave one out",

@@ -27,10 +27,11 @@ static int check_constraints(const struct spec *spec, struct diag *diag)
         diag_set(diag, EXIT_USAGE,
                  "--reduce on with --monotone or --continuous: its segments are used again in every octave; leave one "
                  "out");
-    else if (constraints->shift_multiple && spec->reduce)
+    else if ((constraints->shift_bits || constraints->shift_multiple) && spec->reduce)
         diag_set(diag, EXIT_USAGE,
-                 "--reduce on with --shift-multiple %d: an octave adds to the shifts of its segments; leave one out",
-                 constraints->shift_multiple);
+                 "--reduce on with --shift-%s %d: an octave adds to the shifts of its segments; leave one out",
+                 constraints->shift_bits ? "bits" : "multiple",
+                 constraints->shift_bits ? constraints->shift_bits : constraints->shift_multiple);
     else if (constraints->index_bits > spec->in.bits)
         diag_set(diag, EXIT_USAGE, "--knots pow2:%d: --in has %d bits", constraints->index_bits, spec->in.bits);
     text_free(&flags);

@@ -175,7 +175,7 @@ S8 = {"in": "s8:0.0472:-3", "out": "s8:0.0248:-121"}
 SPECS = {
     "plain": [{"name": "sigmoid_u16", "function": "sigmoid", **U16}],
     "every_key": [{"name": "elu", "function": "elu", "param": {"alpha": 0.5}, **S8, "segments": 12, "max_err": 1.5,
-                   "method": "uniform", "form": "biased", "rounding": "half_even", "slope_bits": 6, "shift_multiple": 4,
+                   "method": "uniform", "form": "biased", "rounding": "half_even", "slope_bits": 6, "shift_bits": 5, "shift_multiple": 4,
                    "outside": "clamp", "no_saturate": True}],
     "several": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15", "method": "lsq"},
                 {"name": "b", "function": "sigmoid", **U16, "method": "document"},
@@ -276,7 +276,7 @@ def flags(text, data=b""):
 def flags_seeds():
     types = "FUNCTION tanh\n--in s8:2^-5\n--out s8:2^-7\n"
     data = npy("<f8", (6,), struct.pack("<6d", -3, -1, 0, 0.5, 1, 2.5))
-    yield "every_flag", flags("--form biased\n--rounding half_even\n--slope-bits 6\n--shift one\n--shift-multiple 4\n--slope-terms 2\n"
+    yield "every_flag", flags("--form biased\n--rounding half_even\n--slope-bits 6\n--shift one\n--shift-bits 5\n--shift-multiple 4\n--slope-terms 2\n"
                               "--knots pow2:4\n--monotone\n--continuous 1\n--fix 0:0\n--fix 1:0.75\n--outside clamp\n"
                               "--no-saturate\n--segments 12\n--method lsq\n--symmetry off\n--reduce off\n" + types)
     yield "fold", flags(types + "--symmetry fold\n--knots free\n--method lsq")

@@ -94,12 +94,12 @@ fit_twice() {
 }
 expect_status 0 fit tanh --in s7:2^-4 --out s8:2^-7 --segments 8 -o unbound.json
 costly=
-for flags in '--shift one' '--shift-multiple 4' '--slope-terms 1' '--slope-terms 2' '--knots uniform' '--knots pow2' \
+for flags in '--shift one' '--shift-bits 3' '--shift-multiple 4' '--slope-terms 1' '--slope-terms 2' '--knots uniform' '--knots pow2' \
     '--knots pow2:4' --monotone '--continuous 0' '--continuous 2'; do
     fit_twice "$flags"
 done
 case $costly in
-*'--shift one'*'--shift-multiple 4'*'--slope-terms 1'*'--knots uniform'*'--continuous 0'*) ;;
+*'--shift one'*'--shift-bits 3'*'--shift-multiple 4'*'--slope-terms 1'*'--knots uniform'*'--continuous 0'*) ;;
 *) fail "few constraints cost anything:$costly" ;;
 esac
 expect_status 0 fit tanh $types --segments 8 --shift per-segment --knots free --slope-terms any -o first.json
@@ -137,7 +137,8 @@ cat >jobs.json <<'END'
  {"name": "b", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "segments": 6, "knots": "pow2:4", "monotone": true},
  {"name": "c", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "max_err": 2, "continuous": 1, "monotone": false},
  {"name": "d", "function": "gelu", "in": "s8:2^-5", "out": "s8:2^-5", "segments": 6, "method": "minimax", "continuous": 0},
- {"name": "e", "function": "gelu", "in": "s8:2^-5", "out": "s8:2^-5", "segments": 6, "slope_bits": 16, "shift_multiple": 8}]
+ {"name": "e", "function": "gelu", "in": "s8:2^-5", "out": "s8:2^-5", "segments": 6, "slope_bits": 16, "shift_multiple": 8},
+ {"name": "f", "function": "gelu", "in": "s8:2^-5", "out": "s8:2^-5", "segments": 6, "shift_bits": 3}]
 END
 mkdir -p one four
 expect_status 0 fit --spec jobs.json --jobs 1 -o one
@@ -147,6 +148,7 @@ expect_line '.*--segments 6 .*--shift one --slope-terms 2".*' one/a.json 'job a'
 expect_line '.*--segments 6 .*--knots pow2:4 --monotone".*' one/b.json 'job b'
 expect_line '.*--max-err 2 .*--continuous 1".*' one/c.json 'job c'
 expect_line '.*--segments 6 .*--slope-bits 16 --shift-multiple 8".*' one/e.json 'job e'
+expect_line '.*--segments 6 .*--shift-bits 3".*' one/f.json 'job f'
 rm -r one four
 sed 's/"shift_multiple": 8/"shift_multiple": 1/' jobs.json >bad.json
 expect_error 2 '[4]: --shift-multiple 1: must be an integer from 2 to 32' fit --spec bad.json -o .
@@ -157,10 +159,30 @@ expect_error 2 '[1].monotone' fit --spec bad.json -o .
 sed 's/pow2:4/pow2:x/' jobs.json >bad.json
 expect_error 2 'pow2:B' fit --spec bad.json -o .
 
+# Six bits, which some 32-bit tables have too few of, and seven, which are none too few.
+shifts_of() {
+    grep -o '"n_BX_total": [-0-9]*' "$1" | sort -n -k 2 | sed -n '1p; $p' | grep -o '[-0-9]*$' | paste -sd ' '
+}
+wide='--in s32:2^-28 --out s32:2^-31 --segments 8'
+for bits in none 6 7; do
+    expect_status 0 fit tanh $wide $([ $bits = none ] || echo --shift-bits $bits) -o shift$bits.json
+done
+read -r _ longest <<<"$(shifts_of shiftnone.json)"
+[ "$longest" -gt 31 ] || fail "a 32-bit table without a shift beyond 31: $(shifts_of shiftnone.json)"
+read -r _ longest <<<"$(shifts_of shift6.json)"
+[ "$longest" -le 31 ] || fail "--shift-bits 6: a shift of $longest"
+checks=$((checks + 3))
+diff <(grep start shiftnone.json) <(grep start shift7.json) || fail '--shift-bits 7 makes another table'
+
 refused 2 '--shift two: must be per-segment or one' tanh $types --shift two
 for terms in 0 3 -1 1.5 x ''; do
     refused 2 'must be any, 1 or 2' tanh $types --slope-terms "$terms"
 done
+for bits in 0 1 9 -6 6.5 x ''; do
+    refused 2 'must be an integer from 2 to 8' tanh $types --shift-bits "$bits"
+done
+refused 2 'an octave adds to the shifts' exp $types --reduce on --shift-bits 6
+refused 2 'the shift is K' tanh $types --knots points:3 --shift-bits 6
 for multiple in 0 1 33 -8 8.5 x ''; do
     refused 2 'must be an integer from 2 to 32' tanh $types --shift-multiple "$multiple"
 done
@@ -177,7 +199,7 @@ for step in -1 0.5 x '' 2147483648; do
 done
 refused 2 '--monotone' tanh $types --monotone=1
 for method in document lut; do
-    for flags in '--shift one' '--shift-multiple 4' '--slope-terms 1' '--knots pow2' --monotone '--continuous 1'; do
+    for flags in '--shift one' '--shift-bits 3' '--shift-multiple 4' '--slope-terms 1' '--knots pow2' --monotone '--continuous 1'; do
         refused 2 "$flags with --method $method: must be lsq, minimax or uniform" tanh $types $flags --method $method
     done
 done

@@ -52,6 +52,8 @@ has few.proof 'p["rules"]["slopes"] == [-16, 15] and p["rules"]["slope_terms"] =
 has few.proof 'p["rules"]["fixed"] == [[0, 64]]'
 expect_status 0 fit sigmoid $types --max-err 1.5 --shift one -o few.json --proof few.proof
 has few.proof 'p["chains"][0]["shifts"][0] == -31 and p["chains"][-1]["shifts"][1] == 31'
+expect_status 0 fit sigmoid $types --max-err 1.5 --shift-bits 4 -o few.json --proof few.proof
+has few.proof 'p["rules"]["shifts"] == [-8, 7]'
 expect_status 0 fit sigmoid $types --max-err 1.5 --knots uniform -o few.json --proof few.proof
 has few.proof '[c["equal"] for c in p["chains"]] == [2 ** k for k in range(len(p["chains"]))]'
 has few.proof '[c["equal"] for c in p["chains"]] == p["rules"]["places"]["equal"]'

@@ -64,6 +64,8 @@ static bool has_terms(int64_t q_b, int terms, int bits)
 
 bool every_is_stored(const struct every_spec *spec, int64_t q_b, int n)
 {
+    if (spec->shift_bits && (n < -power(spec->shift_bits - 1) || n >= power(spec->shift_bits - 1)))
+        return false;
     if (spec->shift_multiple == 0)
         return true;
     for (int s = spec->shift_multiple; s <= 32; s += spec->shift_multiple) {
@@ -120,7 +122,7 @@ static bool is_too_steep(const struct every_spec *spec, const struct values *val
  * numbers; flat ones without a shift. With one shift all lines of a shift count or none. */
 static bool adds_nothing(const struct every_spec *spec, const struct values *values, int64_t q_b, int n)
 {
-    if (spec->shift_multiple)
+    if (spec->shift_multiple || spec->shift_bits)
         return false;
     if (spec->one_shift)
         return is_too_flat(spec, values, power(spec->slope_bits - 1), n) || is_too_steep(spec, values, 1, n);

@@ -30,6 +30,7 @@ struct every_spec {
     int sum_bits;       /* width of every sum on the way, at most 32 */
     int slope_bits;     /* width of q_b, sign included; 8 at most */
     int slope_terms;    /* 0: any slope */
+    int shift_bits;     /* width of n, sign included; 0: any shift */
     int shift_multiple; /* of --shift-multiple; 0: any shift */
     int stored_bits;    /* width of what it stores for a slope */
     bool one_shift, monotone, is_continuous;
@@ -71,7 +72,7 @@ bool every_fits(const struct every_spec *spec, int64_t sum);
 /* Whether p, what rounding adds to it, and what is shifted do. */
 bool every_shifts_legally(const struct every_spec *spec, int64_t p, int n);
 
-/* Whether q_b * 2^-n can be stored: with some shift s of the multiples up to 32, as q_b * 2^(s - n) and in so many bits
+/* Whether n has the bits of shift_bits, and q_b * 2^-n can be stored: with some shift s of the multiples up to 32, as q_b * 2^(s - n) and in so many bits
  * that each has a place. */
 bool every_is_stored(const struct every_spec *spec, int64_t q_b, int n);
 

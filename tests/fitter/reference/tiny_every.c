@@ -102,6 +102,7 @@ struct every_spec tiny_every(const struct tiny *tiny, int segments)
                                .qmax_y = spec->out.qmax,
                                .sum_bits = 32,
                                .slope_bits = slope_bits < fields ? slope_bits : fields,
+                               .shift_bits = spec->constraints.shift_bits,
                                .shift_multiple = spec->constraints.shift_multiple,
                                .stored_bits = slope_bits,
                                .field_bits = fields,

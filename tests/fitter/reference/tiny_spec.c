@@ -336,6 +336,15 @@ void tiny_draw_multiples(struct tiny *tiny, int number)
     draw_spec(tiny, number, folded, tied, offsets, true);
 }
 
+void tiny_draw_shifts(struct tiny *tiny, int number)
+{
+    seed(number, 6);
+    const bool folded = one_in(8), tied = one_in(5), offsets = one_in(4), multiples = one_in(6);
+    draw_spec(tiny, number, folded, tied, offsets, multiples);
+    if (tiny->spec.method == METHOD_MINIMAX || tiny->spec.method == METHOD_LSQ)
+        set_number(tiny, "--shift-bits", between(2, 4));
+}
+
 void tiny_draw_tied_fold(struct tiny *tiny, int number)
 {
     seed(number, 2);

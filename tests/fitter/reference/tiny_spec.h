@@ -42,6 +42,9 @@ void tiny_draw_offsets(struct tiny *tiny, int number);
 /* The same as tiny_draw, with --shift-multiple, at times of wider slopes, and --offset-type. */
 void tiny_draw_multiples(struct tiny *tiny, int number);
 
+/* The same as tiny_draw, with --shift-bits, at times with --offset-type and --shift-multiple. */
+void tiny_draw_shifts(struct tiny *tiny, int number);
+
 /* Wider formats than these, without a constraint but --fix, to which a test adds its own: 3 to 6 bits to 3 to 10, of
  * `narrow` 3 to 4 to 3 to 5; zero points as far away as there is any use in. The method is minimax, without a number of
  * segments. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What certificates claim, of tiny specs with every method and constraint, against a search of all tables that shares
  * no code with the fitter: where a table is said to be optimal no other is better, no bound is above the least error,
- * and where no table is found there is none. `test_claims FIRST LAST [points | offsets | multiples]` checks the specs
- * of these numbers alone, of values at points, with --offset-type or --shift-multiple. */
+ * and where no table is found there is none. `test_claims FIRST LAST [points | offsets | shifts | multiples]` checks
+ * the specs of these numbers alone, of values at points, with --offset-type, --shift-bits or --shift-multiple. */
 #include "../reference/every_points.h"
 #include "../reference/fixture.h"
 #include "../reference/tiny_spec.h"
@@ -20,7 +20,7 @@ static double hair(double error)
 
 struct counts {
     int drawn, unusable, without_table, claimed, bounded, of_form[3][4], one_shift, terms, knots, monotone, continuous,
-        fixed, weighted, folded, fewest, powers, offset_types, multiples,
+        fixed, weighted, folded, fewest, powers, offset_types, shifts, multiples,
         unclaimed; /* of tables for which a search is complete but for seldom ones */
 };
 
@@ -79,6 +79,7 @@ static void tally(const struct spec *spec)
     counts.weighted += spec->weights != NULL;
     counts.folded += spec->fold;
     counts.offset_types += spec->has_offset_type;
+    counts.shifts += constraints->shift_bits > 0;
     counts.multiples += constraints->shift_multiple > 0;
 }
 
@@ -368,6 +369,29 @@ START_TEST(claims_with_multiples_hold)
 }
 END_TEST
 
+START_TEST(claims_with_shift_bits_hold)
+{
+    if (_i == 0)
+        counts = (struct counts){0};
+    for (int k = 0; k < SPECS_PER_TEST / 2 / quick_step(20); k++) {
+        struct tiny tiny;
+        tiny_draw_shifts(&tiny, _i * SPECS_PER_TEST + k);
+        check_spec(&tiny);
+    }
+}
+END_TEST
+
+START_TEST(every_kind_of_shift_bits_was_checked)
+{
+    const int drawn = TESTS * SPECS_PER_TEST / 2 / quick_step(20);
+    ck_assert_int_ge(counts.shifts, drawn * 11 / 20);
+    const int kinds[] = {counts.one_shift, counts.terms,  counts.knots,    counts.monotone, counts.continuous,
+                         counts.fixed,     counts.folded, counts.weighted, counts.fewest,   counts.multiples};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+        ck_assert_int_ge(kinds[kind], drawn / 50);
+}
+END_TEST
+
 START_TEST(every_kind_of_multiple_was_checked)
 {
     const int drawn = TESTS * SPECS_PER_TEST / 2 / quick_step(20);
@@ -441,6 +465,7 @@ int main(int argc, char **argv)
         if (argc == 4)
             drawn = !strcmp(argv[3], "points")    ? tiny_draw_points
                     : !strcmp(argv[3], "offsets") ? tiny_draw_offsets
+                    : !strcmp(argv[3], "shifts")  ? tiny_draw_shifts
                                                   : tiny_draw_multiples;
         add_cases(suite, "claims", claims_of_a_number_hold, atoi(argv[1]), atoi(argv[2]));
         return run_suite(suite);
@@ -453,6 +478,8 @@ int main(int argc, char **argv)
     add_case(suite, "points", claims_of_points_hold, TESTS);
     add_case(suite, "kinds of points", every_kind_of_points_was_checked, 1);
     add_case(suite, "offsets", claims_with_offset_types_hold, TESTS);
+    add_case(suite, "shift bits", claims_with_shift_bits_hold, TESTS);
+    add_case(suite, "kinds of shift bits", every_kind_of_shift_bits_was_checked, 1);
     add_case(suite, "multiples", claims_with_multiples_hold, TESTS);
     add_case(suite, "kinds of multiples", every_kind_of_multiple_was_checked, 1);
     return run_suite(suite);
