@@ -56,7 +56,8 @@ static void side_free(struct side *side)
 
 static bool same_unfused(const struct unfused *a, const struct unfused *b)
 {
-    return a->q_c == b->q_c && a->n_bx == b->n_bx && a->n_yb == b->n_yb && a->n_yc == b->n_yc;
+    return a->q_c == b->q_c && a->n_bx == b->n_bx && a->n_yb == b->n_yb && a->n_yc == b->n_yc &&
+           a->has_z_bx == b->has_z_bx && (!a->has_z_bx || a->z_bx == b->z_bx);
 }
 
 static void print_segment(const struct table *table, int i)
@@ -67,6 +68,8 @@ static void print_segment(const struct table *table, int i)
     if (table->has_unfused)
         printf(" q_c %" PRId64 " n_bx %d n_yb %d n_yc %d", s->unfused.q_c, s->unfused.n_bx, s->unfused.n_yb,
                s->unfused.n_yc);
+    if (table->has_unfused && s->unfused.has_z_bx)
+        printf(" z_bx %" PRId64, s->unfused.z_bx);
 }
 
 static void compare_segments(const struct table *a, const struct table *b, int *differences)

@@ -255,6 +255,8 @@ static json_t *segments_json(const struct table *table)
             json_object_set_new(object, "unfused",
                                 json_pack("{s:I, s:i, s:i, s:i}", "q_c", (json_int_t)u->q_c, "n_bx", u->n_bx, "n_yb",
                                           u->n_yb, "n_yc", u->n_yc));
+            if (u->has_z_bx)
+                json_object_set_new(json_object_get(object, "unfused"), "z_bx", json_integer(u->z_bx));
         }
         json_array_append_new(array, object);
     }

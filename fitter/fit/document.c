@@ -71,8 +71,7 @@ int document_quantise(const struct spec *spec, const struct line_rules *rules, c
             segment->start = points->cell[knots[m]];
             segment->q_b = (int64_t)rint(ldexp(real->slope, n_total));
             segment->n = n_total;
-            segment->unfused.q_c = (int64_t)rint(ldexp(real->constant, n_yc));
-            segment->unfused.n_yc = n_yc;
+            segment->unfused = (struct unfused){.q_c = (int64_t)rint(ldexp(real->constant, n_yc)), .n_yc = n_yc};
             segment->offset = shift_floor(segment->unfused.q_c, n_yc);
             /* A finer intermediate than the product's own grid would only append zeros. */
             const int n_yb =

@@ -22,6 +22,8 @@
 struct unfused {
     int64_t q_c;
     int n_bx, n_yb, n_yc;
+    bool has_z_bx;
+    int64_t z_bx; /* with has_z_bx: the zero point of the quantiser of b * x, which no result needs */
 };
 
 struct segment {

@@ -17,8 +17,8 @@
 #define TABLE_VERSION 1
 #define SPEC_MAX_LENGTH 8192
 
-/* A segment is an object, with its unfused part two, of 11 values at most; 64 for all else. */
-static const struct fields_limits limits = {TABLE_MAX_BYTES, 2 * PWL_MAX_SEGMENTS + 64, 11 * PWL_MAX_SEGMENTS + 64};
+/* A segment is an object, with its unfused part two, of 12 values at most; 64 for all else. */
+static const struct fields_limits limits = {TABLE_MAX_BYTES, 2 * PWL_MAX_SEGMENTS + 64, 12 * PWL_MAX_SEGMENTS + 64};
 
 static int read_version(const struct fields *top, struct diag *diag)
 {
@@ -254,7 +254,7 @@ static int read_reduction(const struct fields *top, struct table *table, struct 
 static int read_unfused(const struct fields *object, const struct table *table, struct segment *segment,
                         struct diag *diag)
 {
-    static const char *const known[] = {"q_c", "n_bx", "n_yb", "n_yc", NULL};
+    static const char *const known[] = {"q_c", "n_bx", "n_yb", "n_yc", "z_bx", NULL};
     const int64_t q_c_max = INT64_MAX >> 16; /* 48 bits, as for the widest term_c */
     const int shift_max = accumulator_bits(table->storage) - 1;
     struct unfused *const unfused = &segment->unfused;
@@ -269,6 +269,9 @@ static int read_unfused(const struct fields *object, const struct table *table, 
         field_integer(&inner, "n_bx", -shift_max, shift_max, &n_bx, diag) ||
         field_integer(&inner, "n_yb", -shift_max, shift_max, &n_yb, diag) ||
         field_integer(&inner, "n_yc", -shift_max, shift_max, &n_yc, diag))
+        return diag->code;
+    unfused->has_z_bx = field_present(&inner, "z_bx");
+    if (unfused->has_z_bx && field_integer(&inner, "z_bx", -q_c_max - 1, q_c_max, &unfused->z_bx, diag))
         return diag->code;
     unfused->n_bx = (int)n_bx;
     unfused->n_yb = (int)n_yb;

@@ -115,8 +115,11 @@ static void write_segments(struct text *out, const struct table *table)
         text_add(out, "    {\"start\": %" PRId64 ", \"q_b\": %" PRId64 ", \"n_BX_total\": %d, \"%s\": %" PRId64,
                  segment->start, segment->q_b, segment->n, offset_name(table->form), segment->offset);
         if (table->has_unfused)
-            text_add(out, ", \"unfused\": {\"q_c\": %" PRId64 ", \"n_bx\": %d, \"n_yb\": %d, \"n_yc\": %d}",
+            text_add(out, ", \"unfused\": {\"q_c\": %" PRId64 ", \"n_bx\": %d, \"n_yb\": %d, \"n_yc\": %d",
                      segment->unfused.q_c, segment->unfused.n_bx, segment->unfused.n_yb, segment->unfused.n_yc);
+        if (table->has_unfused && segment->unfused.has_z_bx)
+            text_add(out, ", \"z_bx\": %" PRId64, segment->unfused.z_bx);
+        text_add(out, table->has_unfused ? "}" : "");
         text_add(out, "}%s\n", i + 1 < table->segment_count ? "," : "");
     }
     text_add(out, "  ]");

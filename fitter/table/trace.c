@@ -30,6 +30,10 @@ static void print_unfused(const struct table *table, const struct segment *segme
     const int64_t q_bx = pwl_shr64(product, u->n_bx, (int)table->rounding);
     print_integer("n_bx", u->n_bx);
     print_integer("q_bx", q_bx);
+    if (u->has_z_bx) {
+        print_integer("z_bx", u->z_bx);
+        print_integer("q_bx_code", q_bx + u->z_bx); /* what the quantiser of b * x would hold */
+    }
     print_integer("n_yb", u->n_yb);
     print_integer("term_bx", pwl_shr64(q_bx, u->n_yb, (int)table->rounding));
     print_integer("q_c", u->q_c);

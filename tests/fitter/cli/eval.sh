@@ -46,6 +46,28 @@ END
     sed -e 's/^segment .*/segment 0/' -e 's/^start .*/start 0/' ../out | cmp -s - ../want ||
         fail "eval --trace 24986: $(diff ../out ../want)"
 }
+# With the zero point of b x, 1276 in the documents, which changes no result; certify and diff keep it.
+sed 's/"n_yc": -1}/"n_yc": -1, "z_bx": 1276}/' "$golden" >offset.json
+expect_status 0 eval --trace offset.json 24986 && {
+    sed 's/^q_bx 26120$/&\nz_bx 1276\nq_bx_code 27396/' ../want >../want_offset
+    sed -e 's/^segment .*/segment 0/' -e 's/^start .*/start 0/' ../out | cmp -s - ../want_offset ||
+        fail "eval --trace with z_bx: $(diff ../out ../want_offset)"
+}
+expect_status 0 certify offset.json -o certified.json
+grep -q '"n_yc": -1, "z_bx": 1276}' certified.json || fail "certify loses z_bx: $(grep unfused certified.json | head -n 2)"
+expect_status 0 show --format json certified.json
+grep -q '"z_bx": 1276' ../out || fail 'show --format json without z_bx'
+expect_status 3 diff "$golden" certified.json
+grep -q 'n_yc -1 z_bx 1276' ../out || fail "diff: $(cat ../out)"
+# An import leaves it behind, as the file's q_c and all that no table needs.
+expect_status 0 fit tanh --profile aimet-pe -o pe.json
+expect_status 0 emit pe.json --profile aimet-pe:json -o rom.json
+sed 's/"q_c": 0}/"q_c": 0, "z_bx": 1276}/' rom.json >rom_offset.json
+grep -q z_bx rom_offset.json || fail 'no q_c in the JSON of aimet-pe'
+expect_status 0 import rom_offset.json --profile aimet-pe:json -o back.json
+expect_status 0 diff pe.json back.json
+sed 's/"n_yc": -1}/"n_yc": -1, "z_bx": 0.5}/' "$golden" >bad.json
+expect_error 2 'z_bx' eval bad.json 24986
 
 # The other forms, with every step worked by hand.
 make_table biased.json '{"start": -128, "q_b": 0, "n_BX_total": 0, "bias": -127},

@@ -67,7 +67,8 @@ static inline struct table fixture_plain(void)
 /* Two shifts that agree with the fused one, negative constants and both directions of n_yc included. */
 static inline struct table fixture_unfused(void)
 {
-    static const struct unfused unfused[] = {{-7, 0, 0, 0}, {19, 3, 1, 1}, {-3, -3, 2, -2}};
+    static const struct unfused unfused[] = {
+        {-7, 0, 0, 0, false, 0}, {19, 3, 1, 1, false, 0}, {-3, -3, 2, -2, false, 0}};
     struct table table = fixture_table(PWL_ABSOLUTE, PWL_FLOOR, PWL_INT16);
     strcpy(table.method, "document");
     table.has_unfused = true;

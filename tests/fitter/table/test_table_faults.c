@@ -39,7 +39,9 @@ static const struct edit {
     {PLAIN, "\"q_b\": 3", "\"q_b\": 3, \"name\": 0", "segments[1].name: unknown field"},
     {PLAIN, "\"q_b\": 3", "\"q_b\": 3, \"bias\": 0", "segments[1].bias: unknown field"},
     {FOLD, "\"sum\"", "\"difference\": 0, \"sum\"", "fold.difference: unknown field"},
-    {UNFUSED, "\"q_c\": 19", "\"q_c\": 19, \"z_bx\": 1276", "segments[1].unfused.z_bx: unknown field"},
+    {UNFUSED, "\"q_c\": 19", "\"q_c\": 19, \"z_b\": 1276", "segments[1].unfused.z_b: unknown field"},
+    {UNFUSED, "\"q_c\": 19", "\"q_c\": 19, \"z_bx\": 140737488355328",
+     "segments[1].unfused.z_bx: 140737488355328, must be an integer in -140737488355328..140737488355327"},
     {PLAIN, "\"checked\"", "\"date\": 1, \"checked\"", "certificate.date: unknown field"},
     /* version */
     {PLAIN, "\"pwl_table\": 1", "\"pwl_table\": 2", "pwl_table: 2, must be 1, the version that this pwlc reads"},

@@ -293,7 +293,7 @@ START_TEST(trees_beyond_any_table_are_refused)
         size_t count;
     } cases[] = {{"{},", "line 1: more than 8256 objects and lists, must be fewer", 8256},
                  {"\n[],", "line 8257: more than 8256 objects and lists, must be fewer", 8256},
-                 {"1,", "line 1: more than 45120 values, must be fewer", 45121}};
+                 {"1,", "line 1: more than 49216 values, must be fewer", 49217}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t length = strlen(cases[i].element), size = 1 + cases[i].count * length;
         char *const text = malloc(size);
