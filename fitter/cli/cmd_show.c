@@ -10,6 +10,7 @@
 
 #include "base/color.h"
 #include "base/escape.h"
+#include "base/integers.h"
 #include "command.h"
 #include "emit/rtl/rtl.h"
 #include "io/columns.h"
@@ -223,9 +224,10 @@ static json_t *tensor_json(const struct tensor *tensor)
 static json_t *widths_json(const struct table *table)
 {
     const struct field_widths widths = table_field_widths(table);
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "start", widths.start.bits, "q_b", widths.q_b.bits, "n_BX_total",
-                     widths.n.bits, offset_name(table->form), widths.offset.bits, "output", widths.value.bits, "rom",
-                     widths.rom_bits);
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "start", widths.start.bits, "q_b", widths.q_b.bits,
+                     "n_BX_total", widths.n.bits, offset_name(table->form), widths.offset.bits, "output",
+                     widths.value.bits, "rom", widths.rom_bits, "zp_x",
+                     signed_bits(table->in.zero_point, table->in.zero_point));
 }
 
 static json_t *hardware_json(const struct table *table, struct diag *diag)

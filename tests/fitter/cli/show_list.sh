@@ -36,7 +36,14 @@ expect_status 0 show --format json "$golden" "$golden" && {
     json 'any(s["q_b"] == 32619 and abs(s["slope"] - 0.248863220) < 1e-8 for s in d[0]["segments"])' ../out
     json 'any(s.get("unfused") == {"q_c": 16385, "n_bx": 9, "n_yb": 4, "n_yc": -1} for s in d[0]["segments"])' ../out
     json 'd[0]["certificate"]["acc_bits"] <= 32' ../out
+    json 'd[0]["field_bits"]["zp_x"] == 16' ../out
 }
+# Bits of a zero point, with its sign; the documents' field has 16 for these types.
+for zero in 40000:17 32767:16 -32768:16 -32769:17 -3:3 0:1; do
+    "$pwlc" fit sin --in "u16:2^-12:${zero%:*}" --out s16:2^-15 --segments 2 -o zero.json 2>../err
+    expect_status 0 show --format json zero.json
+    json "d[0][\"field_bits\"][\"zp_x\"] == ${zero#*:}" ../out
+done
 
 segment='{"start": 0, "q_b": 8, "n_BX_total": 4, "FIELD": 3}'
 make_table biased.json "${segment/0/-128}" form='"biased"'
