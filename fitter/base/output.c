@@ -36,7 +36,7 @@ struct waiting {
 static struct waiting first;
 static struct waiting *last = &first;
 
-static void (*_Atomic tell_first)(void);
+static void (*_Atomic tell_first)(pid_t sender);
 
 static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGALRM, SIGXCPU};
 
@@ -44,12 +44,13 @@ static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, 
 
 /* Everything here may be called in a handler; the signal's own action, which ends the process, is set again and follows
  * when the handler returns. */
-static void remove_and_end(int number)
+static void remove_and_end(int number, siginfo_t *info, void *context)
 {
-    void (*const tell)(void) = atomic_load(&tell_first);
+    void (*const tell)(pid_t) = atomic_load(&tell_first);
     const struct waiting *entry = &first;
+    (void)context;
     if (tell)
-        tell();
+        tell(info->si_code == SI_USER ? info->si_pid : 0);
     while ((entry = atomic_load(&entry->next)) != NULL)
         if (entry->temporary)
             unlink(entry->temporary);
@@ -58,7 +59,7 @@ static void remove_and_end(int number)
     raise(number);
 }
 
-void outputs_tell(void (*tell)(void))
+void outputs_tell(void (*tell)(pid_t sender))
 {
     atomic_store(&tell_first, tell);
 }
@@ -66,7 +67,7 @@ void outputs_tell(void (*tell)(void))
 void outputs_guard(void)
 {
     for (size_t i = 0; i < ENDING_SIGNALS; i++) {
-        struct sigaction action = {.sa_handler = remove_and_end, .sa_flags = SA_RESETHAND}, old;
+        struct sigaction action = {.sa_sigaction = remove_and_end, .sa_flags = (int)SA_RESETHAND | SA_SIGINFO}, old;
         sigemptyset(&action.sa_mask);
         /* what nohup ignores stays ignored */
         if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)

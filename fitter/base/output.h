@@ -4,6 +4,8 @@
 #ifndef PWLC_OUTPUT_H
 #define PWLC_OUTPUT_H
 
+#include <sys/types.h>
+
 #include "diag.h"
 
 /* Signals that end the process (Ctrl-C, a closed terminal or pipe) first end the programs it runs and remove what has
@@ -11,8 +13,9 @@
  * all others. */
 void outputs_guard(void);
 
-/* What such a signal calls first, null for nothing: what a handler may call, and nothing else. */
-void outputs_tell(void (*tell)(void));
+/* What such a signal calls first, null for nothing: what a handler may call, and nothing else. The sender is the
+ * process that has sent it, or 0. */
+void outputs_tell(void (*tell)(pid_t sender));
 
 /* Puts all that file_write() kept into its place, in the order of the calls. Exit 1 when the file system refuses. */
 int outputs_commit(struct diag *diag);

@@ -55,9 +55,10 @@ static void say(const struct seat *seat)
 }
 
 /* In a handler, which may interrupt anything. */
-static void say_who_died(void)
+static void say_who_died(pid_t sender)
 {
     bool found = false;
+    (void)sender;
     for (int r = 0; r < board.count; r++)
         if (is_dead(&board.seats[r])) {
             say(&board.seats[r]);
@@ -69,16 +70,17 @@ static void say_who_died(void)
 }
 
 /* In a handler, too, of the other ranks. Rank 0 is to find them alive, though mpirun ends all ranks that live at the
- * same moment; and where rank 0 is what has died, rank 1 says so. */
-static void outlive_rank_0(void)
+ * same moment; and where rank 0 is what has died, rank 1 says so, unless rank 0 ended it: then that one has spoken, and
+ * may have ended before this handler runs. */
+static void outlive_rank_0(pid_t sender)
 {
-    if (board.count > 0 && is_dead(&board.seats[0]))
+    if (board.count > 0 && sender != board.seats[0].process && is_dead(&board.seats[0]))
         say(&board.seats[0]);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
 }
 
 /* Of the first so many ranks. */
-static int make_board(const struct ranks *ranks, int count, void (*tell)(void), struct diag *diag)
+static int make_board(const struct ranks *ranks, int count, void (*tell)(pid_t), struct diag *diag)
 {
     board.seats = calloc((size_t)count + 1, sizeof *board.seats);
     if (!board.seats)
@@ -290,7 +292,7 @@ static int serve_ranks(struct lead *lead, struct diag *diag)
     return shared_run_sync(lead->run, diag);
 }
 
-/* mpirun ends the other ranks when one ends like this. Rank 1 is ended before, while this rank lives. */
+/* mpirun ends the other ranks when one ends like this. Rank 1 is ended before, and knows by whom. */
 static _Noreturn void end_at_once(const struct diag *diag)
 {
     fprintf(stderr, "pwlc: %s\n", diag->text);
