@@ -369,9 +369,9 @@ enum { OPERATIONS = sizeof operations / sizeof *operations, FUNCTIONS = sizeof f
  * left in the first place of the stack. */
 static void evaluate(const char *formula)
 {
-    char word[40];
+    char word[80];
     int used, top = -1, k;
-    for (; sscanf(formula, "%39s%n", word, &used) == 1; formula += used) {
+    for (; sscanf(formula, "%79s%n", word, &used) == 1; formula += used) {
         for (k = 0; k < OPERATIONS && strcmp(operations[k].name, word);)
             k++;
         if (k == OPERATIONS) {

@@ -301,6 +301,24 @@ def fault_file(proof, draw):
 FAULTS = [value for name, value in sorted(globals().items()) if name.startswith("fault_")]
 
 
+class Tap:
+    """Counts tests, and those that fail: with the problems that they have."""
+
+    def __init__(self):
+        self.number, self.failed = 0, 0
+
+    def __call__(self, name, problems):
+        self.number += 1
+        self.failed += bool(problems)
+        print(f"{'not ok' if problems else 'ok'} {self.number} {name}", flush=True)
+        for problem in problems[:10]:
+            print(f"# {problem}")
+
+    def end(self):
+        print(f"1..{self.number}")
+        return self.failed > 0
+
+
 class Checkers:
     def __init__(self, python, native, folder):
         spec = importlib.util.spec_from_file_location("check_proof", python)
@@ -478,16 +496,7 @@ def check_exclusion(module, draw):
 
 def main():
     pwlc, python, native = sys.argv[1:]
-    number, failed, whole = 0, 0, os.environ.get("PWL_TEST_LONG") == "1"
-
-    def tap(name, problems):
-        nonlocal number, failed
-        number += 1
-        failed += bool(problems)
-        print(f"{'not ok' if problems else 'ok'} {number} {name}", flush=True)
-        for problem in problems[:10]:
-            print(f"# {problem}")
-
+    tap, whole = Tap(), os.environ.get("PWL_TEST_LONG") == "1"
     with tempfile.TemporaryDirectory() as folder:
         checkers, draw, total = Checkers(python, native, folder), random.Random(52), 0
         for kind, flags in KINDS.items():
@@ -514,8 +523,7 @@ def main():
         taken = sum(accepted for accepted, _ in checks)
         tap(f"{taken} exclusions of tiny formats, against every line", [f"draw {k} is served" for k, (accepted, served)
             in enumerate(checks) if accepted and served] + ([] if taken > len(checks) // 10 else ["too few were accepted"]))
-    print(f"1..{number}")
-    return failed > 0
+    return tap.end()
 
 
 if __name__ == "__main__":
