@@ -95,7 +95,8 @@ class Bound:
             return [end - 1 for _, end, *_ in table.segments]
         ends = [end for start, last, _ in module.regions(table) for end in (start, last)]
         near = {place + k for place in [*ends, *table.starts, table.d1] for k in (-2, -1, 0, 1, 2)}
-        return sorted(place for place in near if table.d0 <= place < table.d1)
+        return sorted(place for place in near  # Of these each is a start, and, but for the last code, the next one.
+                      if table.d0 <= place < table.x.qmax or place == table.x.qmax == table.d1 - 1)
 
     def with_spike(self, place, away):
         """The proof of a table whose value at one stored code is off by so much."""
