@@ -29,7 +29,7 @@ from test_check_proof import FAULTS, Checkers, Tap, check_exclusion, prove
 TANH = "tanh --in s5:2^-2 --out s5:2^-4"
 SPECS = {
     "max": f"{TANH} --segments 3 --method minimax", "segments": f"{TANH} --max-err 1",
-    "anchored": f"{TANH} --max-err 1 --form anchored --rounding half_even --knots pow2:4",
+    "anchored": f"{TANH} --max-err 0.8 --form anchored --rounding half_even",
     "biased": f"{TANH} --segments 2 --method minimax --symmetry fold --form biased --rounding half_up",
     "one shift": "exp --in s5:2^-2:1 --out u5:2^-3 --segments 2 --method minimax --shift one --rounding half_away",
     "uniform": f"{TANH} --segments 4 --method minimax --knots uniform", "uniform segments": f"{TANH} --max-err 0.7 --knots uniform",
@@ -138,6 +138,20 @@ def higher(m, part):
     return change
 
 
+def raised(proof):
+    """Each number of least in turn is higher by some units."""
+    for path, value in places(proof.get("chains", [])):
+        if "least" in path and type(value) is int:
+            for k in (8, 16, 20, 24):
+                yield json.dumps(false_proof(None, proof, [put("chains", *path, value=value + 2**k)])).encode()
+
+
+def lacking(proof):
+    """Of groups with several starts the first one is left out."""
+    for group in proof["chains"][0]["groups"]:
+        del group[0:len(group) > 1]
+
+
 def merged(which):
     """A run takes the slopes of the next one, or of the one before."""
     def change(proof):
@@ -171,7 +185,7 @@ FALSE = [
     ("max", [void, put("impossible", "segments", value=5000)]),
     *(("max", [without("impossible"), without(name)]) for name in ("rules", "chains")), ("segments", [whole, split]),
     ("max", [void, put("chains", 0, "groups", 0, value=lambda group: group + [{**group[0], "upto": group[0]["upto"] + 1}])]),
-    ("rms absolute", [said(optimal=False, lower_bound_lsb=lambda figure: figure * 1.01)]),
+    ("anchored", [lacking]), ("rms absolute", [said(optimal=False, lower_bound_lsb=lambda figure: figure * 1.01)]),
     ("rms absolute", [put("table", "weights_sha256", value="x")]),
     ("segments", [spec("--max-err 1", "--max-err 3")]), ("segments", [whole, row(-1, term_c=0)]),
     *(("uniform segments", [without_chains(counts)]) for counts in ([1], [2], [4], [1, 2])),
@@ -458,7 +472,7 @@ def find(checkers, proofs, source, tap):
     made = {json.dumps(false_proof(whole, proofs[name], changes)).encode() for name, changes in FALSE}
     for name, proof in proofs.items():
         if not name.startswith("wide"):
-            made |= {json.dumps(fault).encode() for fault in everywhere(proof)} | set(texts(proof))
+            made |= {json.dumps(fault).encode() for fault in everywhere(proof)} | set(texts(proof)) | set(raised(proof))
             for fault in FAULTS * 10:
                 faulty = copy.deepcopy(proof)
                 if fault(faulty, draw) is not None:
