@@ -108,55 +108,46 @@ static void check_chains(json_t *chains)
 
 /* ---- What follows for the certificate ---- */
 
-/* How far L may be below E. */
-static i128 slack(i128 largest)
+/* Which of optimal and lower_bound_lsb the certificate says though they do not follow: no table of so many segments has
+ * a smaller error, or costs less than least; of the equal ones that are asked for, where the number is negative. */
+static void find_open(bool open[2], i64 number, i128 limit, double least, i128 largest)
 {
-    return larger(larger(ONE / 100000000, largest / 100000000000),
-                  larger(magnitude(y.qmin), magnitude(y.qmax)) * (ONE >> 48));
+    bool best, low;
+    double bound = said.lower_bound;
+    if (is_objective("rms")) {
+        best = squares - least <= fmax(squares / 1e9, ldexp((double)codes, -30)) && !weights;
+        best = best && agrees(bound, said.rms, 0);
+        low = (best && said.optimal) || bound * bound * (double)codes <= least * 1.000002;
+    } else if (is_objective("max")) {
+        i128 slack = larger(ONE / 100000000, largest / 100000000000);
+        slack = larger(slack, larger(magnitude(y.qmin), magnitude(y.qmax)) * (ONE >> 48));
+        best = largest - limit <= slack;
+        low = bound <= fmax(in_steps(limit) * 1.000001, in_steps(slack));
+        low |= best && said.optimal && agrees(bound, in_steps(largest), 0);
+    } else {
+        best = number < 0 || number == count - 1;
+        low = bound == 0;
+    }
+    open[0] = said.optimal && !best;
+    open[1] = !low;
 }
 
-static void follows_for_max(i64 number, i128 limit, i128 largest)
+/* The claim is one of the table: of its error and its segments. Returns how many smaller numbers of equal segments are
+ * left open. */
+static i64 check_claim(i128 limit, i128 largest)
 {
-    i64 asked = flag_number("--segments", "16");
-    REQUIRE(number >= asked && number >= count && is_equal_count(asked), "impossible: S is too small");
-    REQUIRE(!said.optimal || largest - limit <= slack(largest), "optimal: L is too far below E");
-    REQUIRE(said.lower_bound == 0 || said.lower_bound <= in_steps(limit) * 1.000001 ||
-                (said.optimal && agrees(said.lower_bound, in_steps(largest), 0)),
-            "lower_bound_lsb is above the error of impossible");
-}
-
-/* How far below the table's sum of squares B may be, or the least sum that outputs can have. */
-static double slack_of_squares(void)
-{
-    return fmax(squares / 1e9, ldexp((double)codes, -30));
-}
-
-static bool is_bound_of_squares(double least)
-{
-    return said.lower_bound * said.lower_bound * (double)codes <= least * 1.000002;
-}
-
-static void follows_for_squares(void)
-{
-    i64 asked = flag_number("--segments", "16");
-    double least = ldexp((double)claim.squares, (int)-claim.unit);
-    REQUIRE(codes <= 1 << 12 && !weights, "squares are of 2^12 codes, without weights");
-    REQUIRE(claim.segments >= asked && claim.segments >= count && is_equal_count(asked), "impossible: S is too small");
-    REQUIRE(!said.optimal || squares - least <= slack_of_squares(), "optimal: B is too far below the table's squares");
-    REQUIRE(!said.optimal || agrees(said.lower_bound, said.rms, 0), "lower_bound_lsb is not rms_err_lsb");
-    REQUIRE(said.optimal || is_bound_of_squares(least), "lower_bound_lsb is above the squares of impossible");
-}
-
-/* Returns how many smaller numbers of equal segments are left open. */
-static i64 follows_for_segments(i64 number, i128 limit, i128 largest)
-{
-    i64 all = x.qmax + 1 - d0, left = 0;
-    REQUIRE(!said.has_bound, "a claim that the certificate has not");
+    i64 most = 0, all = x.qmax + 1 - d0, left = 0;
+    for (size_t i = 0; i < length(rules.equal); i++)
+        most = (i64)larger(most, element(rules.equal, i));
+    REQUIRE(!rules.equal || claim.segments == most, "segments are not the largest number of equal ones");
+    if (!is_objective("segments")) {
+        i64 asked = flag_number("--segments", "16");
+        REQUIRE(claim.segments >= asked && claim.segments >= count && is_equal_count(asked), "S is too small");
+        return 0;
+    }
     decimal(at, one_flag("--max-err", "none"));
     REQUIRE(mpfr_cmp(asked_error, at) >= 0, "impossible: --max-err allows a larger error");
     REQUIRE(largest <= limit || agrees(in_steps(limit), in_steps(largest), 0), "the table is not within L");
-    REQUIRE(!said.optimal || rules.equal || number == count - 1,
-            "optimal: S is not one less than the table's segments");
     for (i64 k = 1; k < count; k++) {
         bool power = all % k == 0 && ((all / k) & (all / k - 1)) == 0;
         REQUIRE(!said.optimal || !power || is_equal_count(k), "optimal: %lld equal segments are left out", k);
@@ -168,9 +159,8 @@ static i64 follows_for_segments(i64 number, i128 limit, i128 largest)
 /* Checks the second claim; returns how many smaller numbers of equal segments it leaves open. */
 static i64 check_impossible(json_t *impossible, json_t *rule, json_t *chains, i128 largest)
 {
-    i64 most = 0, left = 0;
     i128 limit = 0;
-    bool rms = is_objective("rms");
+    bool rms = is_objective("rms"), open[2];
     read_json(impossible, "impossible", rms ? "{sI sI sI}" : "{sI ss}", "segments", &claim.segments,
               rms ? "squares" : "error", rms ? (void *)&claim.squares : (void *)&claim.error, "unit", &claim.unit);
     REQUIRE(claim.segments >= 1 && claim.segments <= MOST_SEGMENTS && claim.unit >= 0 && claim.unit <= 60,
@@ -181,15 +171,10 @@ static i64 check_impossible(json_t *impossible, json_t *rule, json_t *chains, i1
     }
     read_rules(rule);
     check_allowed();
-    for (size_t i = 0; i < length(rules.equal); i++)
-        most = (i64)larger(most, element(rules.equal, i));
-    REQUIRE(!rules.equal || claim.segments == most, "segments are not the largest number of equal ones");
-    if (is_objective("max"))
-        follows_for_max(claim.segments, limit, largest);
-    else if (rms)
-        follows_for_squares();
-    else
-        left = follows_for_segments(claim.segments, limit, largest);
+    REQUIRE(!rms || (codes <= 1 << 12 && !weights), "squares are of 2^12 codes, without weights");
+    i64 left = check_claim(limit, largest);
+    find_open(open, rules.equal ? -1 : claim.segments, limit, ldexp((double)claim.squares, (int)-claim.unit), largest);
+    REQUIRE(!open[0] && !open[1], "%s: the claim does not bear it out", open[0] ? "optimal" : "lower_bound_lsb");
     if (rms)
         find_floors(claim.unit);
     else
@@ -198,19 +183,13 @@ static i64 check_impossible(json_t *impossible, json_t *rule, json_t *chains, i1
     return left;
 }
 
-/* What the certificate says of other tables, and no claim bears out. */
+/* What the certificate says of other tables, and no claim bears out: no table has less than no segments, an error of
+ * less than 0, or outputs nearer than the nearest. */
 static void tell_unproven(i128 largest)
 {
-    i128 small = is_objective("max") ? slack(largest) : 0;
-    bool open = is_objective("segments") ? count > 1 : largest > small, high = said.lower_bound > in_steps(small);
-    if (is_objective("rms")) {
-        open = squares - nearest > slack_of_squares() || !agrees(said.lower_bound, said.rms, 0);
-        high = !is_bound_of_squares(nearest) && (open || !said.optimal);
-    }
-    if (said.optimal && (open || weights))
-        printf("; not proven: optimal");
-    if (high)
-        printf("; not proven: lower_bound_lsb");
+    bool open[2];
+    find_open(open, 0, 0, nearest, largest);
+    printf("%s%s", open[0] ? "; not proven: optimal" : "", open[1] ? "; not proven: lower_bound_lsb" : "");
 }
 
 int main(int arguments, char **argument)

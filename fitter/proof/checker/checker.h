@@ -122,7 +122,7 @@ struct certificate {
     i64 checked, max_err_at, saturated, acc_bits;
     int exhaustive, monotone;
     double largest, rms, mean, rounded, lower_bound, bound; /* bound: -1 where there is none */
-    bool has_bound, optimal;
+    bool optimal;
     const char *objective, *second, *proof;
 };
 

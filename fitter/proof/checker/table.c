@@ -454,8 +454,7 @@ void read_certificate(json_t *value)
               &said.bound, "proof", &said.proof);
     if (!is_objective("max") && !is_objective("rms") && !is_objective("segments"))
         fail(2, "objective: unknown");
-    said.has_bound = !json_is_null(bound);
-    if (said.has_bound)
+    if (!json_is_null(bound))
         read_json(bound, "lower_bound_lsb", "F", &said.lower_bound);
     if (!json_is_null(optimal) && !json_is_boolean(optimal))
         fail(2, "certificate: optimal is of the wrong kind");
