@@ -821,7 +821,7 @@ def check_proof(text):
     # The largest that the sum of squares may be, and the least that the nearest outputs may have.
     costs = Fraction(sum((abs((y << POINT) - t) + wide)**2 for y, t in zip(outputs, targets)), ONE**2)
     nearest = Fraction(sum(max(abs(((t + ONE // 2) & -ONE) - t) - wide, 0)**2 for t in targets), ONE**2)
-    if claim is None:  # No table has less than no segments, an error of less than 0, or outputs nearer than the nearest.
+    if claim is None:  # No table has less than no segments, an error of less than 0, or outputs nearer than these.
         require(proof["rules"] is None and proof["chains"] is None, "there are rules or chains, and no claim")
         return "; ".join(said + [f"not proven: {part}" for part in
                                  left + not_following(table, 0, 0, nearest, largest, costs)])
@@ -834,7 +834,8 @@ def check_proof(text):
     if objective == "rms":
         require(table.count <= 2**12 and not table.weights_sha256, "squares are of 2^12 codes, without weights")
         error, least = 0, Fraction(squares, 2**claim["unit"])
-        said += [f"no allowed table of {count} segments has an RMS error of less than {(least / table.count)**0.5:.10g} LSB"]
+        rms = (least / table.count)**0.5
+        said += [f"no allowed table of {count} segments has an RMS error of less than {rms:.10g} LSB"]
     else:
         error, least = decimal(claim["error"]), 0
         said += [f"no allowed table of {count} segments is within {claim['error']} LSB"]

@@ -477,7 +477,7 @@ def cover(one, slopes, pairs):
 def check_exclusion(module, draw, *kinds):
     """Makes the best exclusion of a random range: whether it is accepted, and whether a line serves all the same."""
     rules, inf = TinyRules(module, draw, *kinds), float("inf")
-    q_b, n, c = draw.randrange(-8, 8), draw.randrange(-1, 4), draw.randrange(-4, 5)
+    q_b, n, c = draw.randrange(-8, 8) * draw.choice((0, 1, 1)), draw.randrange(-1, 4), draw.randrange(-4, 5)
     bands = []
     for q in range(rules.table.d0, rules.table.d1):
         middle = shr(q_b * q, n, "floor") + c + draw.choice((0, 0, 0, 1, -1, 2))
