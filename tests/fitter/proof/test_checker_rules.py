@@ -552,7 +552,8 @@ def check_mutants(proofs, source, tap):
         kind, *more = who.split(" ", 1)
         mutant = load(code)
         if kind != "proofs":
-            tap(f"told by {who}: {title}", [] if is_told(mutant, random.Random(52), who, 20000) else ["nothing contradicts it"])
+            told = is_told(mutant, random.Random(52), who, 20000)
+            tap(f"told by {who}: {title}", [] if told else ["nothing contradicts it"])
             continue
         tries = by_line.get(line, {}) if line else [text for text, name in everything.items() if [name] == more]
         told = any(not answer(mutant, text)[0] for text in tries) or any(
