@@ -50,6 +50,7 @@ fitter/search/squares   : fitter/base fitter/search runtime/include/pwl
 fitter/search/ties      : fitter/base fitter/search fitter/search/minimax runtime/include/pwl
 fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/interpolation fitter/search/squares fitter/search/ties
 fitter/proof            : fitter/base fitter/function fitter/table fitter/spec fitter/search fitter/search/minimax fitter/fit runtime/include/pwl
+fitter/proof/checker    :
 fitter/operator         : fitter/base fitter/io fitter/function fitter/table fitter/spec fitter/fit runtime/include/pwl
 fitter/network          : fitter/base fitter/io fitter/function fitter/table fitter/operator runtime/include/pwl
 fitter/emit/            : fitter/base fitter/io fitter/function fitter/table fitter/operator fitter/network runtime/include/pwl

@@ -359,7 +359,7 @@ class Wide:
         require(said["checked"] == table.count if said["exhaustive"] else said["checked"] < table.count,
                 "checked: there are", table.count, "codes")
         require(table.x.qmin <= said["max_err_at"] <= table.x.qmax, "max_err_at is no code")
-        curved, place, seen = regions(table), said["max_err_at"], False
+        curved, place = regions(table), said["max_err_at"]
         zero, ends = table.x.zero_point, [table.x.qmin, table.x.qmax]
         inside = [bool(self.at(q)) for q in ends + [zero] * (ends[0] <= zero <= ends[1])]
         require(any(inside[:2]) and (table.outside or all(inside)), "codes lie outside the function's domain")
@@ -372,10 +372,9 @@ class Wide:
                 for a, b, sign in curved:
                     self.check_stretch(max(a, low), min(b, high), sign)
                 if low <= place <= high:
-                    seen, (error, off) = True, self.error(place)
+                    error, off = self.error(place)
                     require(agrees(said["max_err_lsb"], error * ONE, off * ONE),
                             f"max_err_lsb: it is {float(error):.10g}")
-        require(seen, "max_err_at is in no segment")
 
     def target(self, q):
         """The least and the largest that the target may be, before it is clipped, in steps."""
@@ -396,7 +395,7 @@ class Wide:
     def error(self, q):
         """The error of a code, and by how much it may be more or less."""
         low, high = map(self.table.y.clip, self.target(q))
-        return abs(self.output(q) - (low + high) / 2), (high - low) / 2
+        return abs(self.output(q) - Fraction(low + high, 2)), Fraction(high - low, 2)
 
     def check_stretch(self, first, last, sign):
         """No code from first to last, of one segment and one region, has an error of more than bound_lsb."""
@@ -761,37 +760,39 @@ def check_chain(value, rules, bands, segments):
     return shifts, equal
 
 
-def check_consequence(table, rules, claim, largest, squares, slack):
-    """What the certificate says of other tables follows from the claim. Returns what is left open."""
-    objective, bound, optimal = (table.certificate[name] for name in ("objective", "lower_bound_lsb", "optimal"))
-    number, equal, exact, segments = len(table.segments), rules.equal or [], Fraction(largest, ONE), claim["segments"]
+def check_claim(table, rules, claim, largest):
+    """The claim is one of the table: of its error and its segments. Returns what is left open of equal segments."""
+    equal, segments, number = rules.equal or [], claim["segments"], len(table.segments)
     require(not equal or segments == max(equal), "segments are not the largest number of equal ones")
-    if objective != "segments":
+    if table.certificate["objective"] != "segments":
         asked = int(decimal(rules.flags["--segments"]))
         require(segments >= max(asked, number) and (not equal or asked in equal), "S is too small")
-    if objective == "rms":
-        least = Fraction(claim["squares"], 2**claim["unit"])
-        require(not optimal or squares - least <= slack, "optimal: B is too far below the squares of the table")
-        if optimal:
-            rms = Fraction(table.certificate["rms_err_lsb"]) * ONE
-            require(agrees(bound or 0, rms, 0), "lower_bound_lsb is not rms_err_lsb")
-        require(optimal or Fraction(bound or 0)**2 * table.count <= least * Fraction(1000002, 1000000),
-                "lower_bound_lsb is above the squares of impossible")
         return []
     error = decimal(claim["error"])
-    if objective == "max":
-        require(not optimal or exact - error <= slack, "optimal: L is too far below E")
-        require(not bound or bound <= error * Fraction(1000001, 1000000) or optimal and agrees(bound, largest, 0),
-                "lower_bound_lsb is above the error of impossible")
-        return []
-    require(objective == "segments" and bound is None, "a claim that the certificate has not")
     require(error >= decimal(rules.flags.get("--max-err", "none")), "impossible: --max-err allows a larger error")
-    require(agrees(min(error, exact), largest, 0), "the table is not within L")
-    require(not optimal or equal or segments == number - 1, "optimal: S is not one less than the table's segments")
+    require(agrees(min(error, Fraction(largest, ONE)), largest, 0), "the table is not within L")
     codes, open_ = table.x.qmax + 1 - table.d0, set(range(1, number)) - set(equal) if equal else set()
-    require(not optimal or all(codes % 2**k or codes >> k not in open_ for k in range(21)),
+    require(not table.certificate["optimal"] or all(codes % 2**k or codes >> k not in open_ for k in range(21)),
             "optimal: some equal segments of 2^k codes are left out")
     return [f"that {len(open_)} smaller numbers of equal segments, of no 2^k codes, do not do"] if open_ else []
+
+
+def not_following(table, segments, error, squares, largest, costs):
+    """What the certificate says of other tables and does not follow: no table of so many segments has a smaller error,
+    or costs less than `squares`. `costs` is what the table costs."""
+    objective, bound, optimal = (table.certificate[name] for name in ("objective", "lower_bound_lsb", "optimal"))
+    exact, bound = Fraction(largest, ONE), Fraction(bound or 0)
+    if objective == "rms":
+        best = costs - squares <= max(costs / 10**9, Fraction(table.count, 2**30)) and not table.weights_sha256
+        best = best and agrees(bound, Fraction(table.certificate["rms_err_lsb"]) * ONE, 0)
+        low = best and optimal or bound**2 * table.count <= squares * Fraction(1000002, 1000000)
+    elif objective == "max":
+        slack = max(Fraction(1, 10**8), exact / 10**11, Fraction(max(abs(table.y.qmin), abs(table.y.qmax)), 2**48))
+        best = exact - error <= slack
+        low = bound <= max(error * Fraction(1000001, 1000000), slack) or best and optimal and agrees(bound, largest, 0)
+    else:
+        best, low = segments in (None, len(table.segments) - 1), not bound
+    return ["optimal"] * bool(optimal and not best) + ["lower_bound_lsb"] * (not low)
 
 
 def check_proof(text):
@@ -808,56 +809,48 @@ def check_proof(text):
     check_name(proof, certificate)
     if table.count > 2**20:
         bound = Wide(table, certificate).most
-        require(proof["impossible"] is None, "impossible: nothing is proven of more than 2^20 codes")
+        require(proof["impossible"] is proof["rules"] is proof["chains"] is None,
+                "impossible: nothing is proven of more than 2^20 codes")
         return (f"accepted: no error is above {float(bound):.10g} LSB, {len(table.segments)} segments; not checked: "
                 "counts and averages" + "; not proven: optimal" * bool(certificate["optimal"]) +
                 "; not proven: lower_bound_lsb" * bool(certificate["lower_bound_lsb"]))
     values, wide = enclose(table)
     largest, outputs, targets = check_certificate(table, certificate, values, wide)
     said = [f"accepted: largest error {largest / ONE:.10g} LSB, {len(table.segments)} segments"]
-    objective, bound, optimal = (table.certificate[name] for name in ("objective", "lower_bound_lsb", "optimal"))
+    objective, claim = certificate["objective"], proof["impossible"]
     left = ["the averages (their weights are needed)"] if table.weights_sha256 else []
     # The largest that the sum of squares may be, and the least that the nearest outputs may have.
-    squares = Fraction(sum((abs((y << POINT) - t) + wide)**2 for y, t in zip(outputs, targets)), ONE**2)
+    costs = Fraction(sum((abs((y << POINT) - t) + wide)**2 for y, t in zip(outputs, targets)), ONE**2)
     nearest = Fraction(sum(max(abs(((t + ONE // 2) & -ONE) - t) - wide, 0)**2 for t in targets), ONE**2)
-    if objective == "rms":  # How far L may be below E, or B below the squares.
-        slack = max(squares / 10**9, Fraction(table.count, 2**30))
-    else:
-        slack = max(Fraction(1, 10**8), Fraction(largest, ONE * 10**11),
-                    Fraction(max(abs(table.y.qmin), abs(table.y.qmax)), 2**48))
-    if proof["impossible"] is None:
+    if claim is None:  # No table has less than no segments, an error of less than 0, or outputs nearer than these.
         require(proof["rules"] is None and proof["chains"] is None, "there are rules or chains, and no claim")
-        if objective == "rms":  # What needs no proof.
-            is_rms = agrees(bound or 0, Fraction(table.certificate["rms_err_lsb"]) * ONE, 0)
-            open_ = squares - nearest > slack or not is_rms
-            high = Fraction(bound or 0)**2 * table.count > nearest * Fraction(1000002, 1000000)
-            high = high and (open_ or not optimal)
-        else:
-            small = slack if objective == "max" else 0
-            open_ = Fraction(largest, ONE) > small and (objective != "segments" or len(table.segments) > 1)
-            high = (bound or 0) > small
-        left += ["optimal"] * bool(optimal and (open_ or table.weights_sha256)) + ["lower_bound_lsb"] * high
+        return "; ".join(said + [f"not proven: {part}" for part in
+                                 left + not_following(table, 0, 0, nearest, largest, costs)])
+    claim = read(claim, "impossible", "int segments", "int squares unit" if objective == "rms" else "str error")
+    rules, segments, squares = Rules(proof["rules"], table), claim["segments"], claim.get("squares", 0)
+    require(1 <= segments <= 4096 and 0 <= claim.get("unit", 0) <= 60, "impossible: is out of range")
+    rules.check_table(outputs)
+    left += check_claim(table, rules, claim, largest)
+    count = f"{' or '.join(map(str, rules.equal))} equal" if rules.equal else f"at most {segments}"
+    if objective == "rms":
+        require(table.count <= 2**12 and not table.weights_sha256, "squares are of 2^12 codes, without weights")
+        error, least = 0, Fraction(squares, 2**claim["unit"])
+        rms = (least / table.count)**0.5
+        said += [f"no allowed table of {count} segments has an RMS error of less than {rms:.10g} LSB"]
     else:
-        kind = "int squares unit" if objective == "rms" else "str error"
-        claim = read(proof["impossible"], "impossible", "int segments", kind)
-        rules, segments = Rules(proof["rules"], table), claim["segments"]
-        require(1 <= segments <= 4096 and 0 <= claim.get("unit", 0) <= 60, "impossible: is out of range")
-        rules.check_table(outputs)
-        left += check_consequence(table, rules, claim, largest, squares, slack)
-        count = f"{' or '.join(map(str, rules.equal))} equal" if rules.equal else f"at most {segments}"
-        if objective == "rms":
-            require(table.count <= 2**12 and not table.weights_sha256, "squares are of 2^12 codes, without weights")
-            costs = Costs(rules, targets, wide, claim["unit"])
-            shown = [costs.check_chain(chain, segments, claim["squares"]) for chain in proof["chains"] or []]
-            rms = (claim["squares"] / 2**claim["unit"] / table.count)**0.5
-            said += [f"no allowed table of {count} segments has an RMS error of less than {rms:.10g} LSB"]
-        else:
-            bands = rules.bands(targets, wide, decimal(claim["error"]))
-            shown = [check_chain(chain, rules, bands, segments) for chain in proof["chains"] or []]
-            said += [f"no allowed table of {count} segments is within {claim['error']} LSB"]
-        for equal in rules.equal or [None]:
-            for n in range(rules.shifts[0], rules.shifts[1] + 1):
-                require(any(of == equal and fits(n, shifts) for shifts, of in shown), "no chain has the shift", n)
+        error, least = decimal(claim["error"]), 0
+        said += [f"no allowed table of {count} segments is within {claim['error']} LSB"]
+    missing = not_following(table, None if rules.equal else segments, error, least, largest, costs)
+    require(not missing, " and ".join(missing) + ": the claim does not bear it out")
+    if objective == "rms":
+        lines = Costs(rules, targets, wide, claim["unit"])
+        shown = [lines.check_chain(chain, segments, squares) for chain in proof["chains"] or []]
+    else:
+        bands = rules.bands(targets, wide, error)
+        shown = [check_chain(chain, rules, bands, segments) for chain in proof["chains"] or []]
+    for equal in rules.equal or [None]:
+        for n in range(rules.shifts[0], rules.shifts[1] + 1):
+            require(any(of == equal and fits(n, shifts) for shifts, of in shown), "no chain has the shift", n)
     return "; ".join(said + [f"not proven: {part}" for part in left])
 
 

@@ -301,6 +301,24 @@ def fault_file(proof, draw):
 FAULTS = [value for name, value in sorted(globals().items()) if name.startswith("fault_")]
 
 
+class Tap:
+    """Counts tests, and those that fail: with the problems that they have."""
+
+    def __init__(self):
+        self.number, self.failed = 0, 0
+
+    def __call__(self, name, problems):
+        self.number += 1
+        self.failed += bool(problems)
+        print(f"{'not ok' if problems else 'ok'} {self.number} {name}", flush=True)
+        for problem in problems[:10]:
+            print(f"# {problem}")
+
+    def end(self):
+        print(f"1..{self.number}")
+        return self.failed > 0
+
+
 class Checkers:
     def __init__(self, python, native, folder):
         spec = importlib.util.spec_from_file_location("check_proof", python)
@@ -392,12 +410,13 @@ def worse_table(pwlc, flags, proof, folder):
 
 
 class TinyRules:
-    """What Exclusion asks of rules, without a spec: few slopes, shifts and bits."""
+    """What Exclusion asks of rules, without a spec: few slopes, shifts and bits; of any form and rounding, or of one."""
 
-    def __init__(self, module, draw):
+    def __init__(self, module, draw, forms=("absolute", "biased", "anchored"),
+                 roundings=("floor", "half_up", "half_away", "half_even")):
         self.table = type("Tiny", (), {})()
-        self.table.form = self.form = draw.choice(("absolute", "biased", "anchored"))
-        self.rounding = draw.choice(("floor", "half_up", "half_away", "half_even"))
+        self.table.form = self.form = draw.choice(forms)
+        self.rounding = draw.choice(roundings)
         self.table.d0 = draw.randrange(-6, 3)
         self.table.d1 = self.table.d0 + draw.randrange(3, 9)
         self.table.form, self.table.rounding, self.table.biased = self.form, self.rounding, self.form == "biased"
@@ -408,20 +427,22 @@ class TinyRules:
         self.table.least_sum = types.MethodType(module.Table.least_sum, self.table)
         self.stored_slopes = types.MethodType(module.Rules.stored_slopes, self)
         self.of_types = types.MethodType(module.Rules.of_types, self)
-        self.slopes, self.shifts = [-8, 7], [-2, 3]
+        self.hole = draw.choice((5, 5, 0, 1))  # A shift at which nothing is stored, not even 0, and little behind it.
+        self.slopes, self.shifts = [-8, 7], [draw.choice((-2, min(self.hole, 0))), 3]
         self.offsets = [-draw.randrange(1, 40), draw.randrange(40)]
         self.slope_terms, self.shift_multiple = draw.choice((0, 0, 1, 2)), 0
         powers = {0} | {sign << k for k in range(6) for sign in (1, -1)}
         self.of_terms = sorted({a + b for a in powers for b in powers} if self.slope_terms == 2 else powers)
 
     def slope_range(self, n):
-        return self.slopes
+        return (-(1 << n - self.hole >> 1), (1 << n - self.hole >> 1) - 1) if n >= self.hole else self.slopes
 
     def serves(self, a, b, bands, start):
         """Whether some allowed line, in the anchored form one that starts there, serves the codes a to b - 1."""
         fits = lambda v: -self.half <= v < self.half
         for n, q_b in itertools.product(range(self.shifts[0], self.shifts[1] + 1), range(self.slopes[0], self.slopes[1] + 1)):
-            if self.slope_terms and q_b not in self.of_terms:
+            low, high = self.slope_range(n)
+            if self.slope_terms and q_b not in self.of_terms or not low <= q_b <= high:
                 continue
             for c in range(self.offsets[0], self.offsets[1] + 1):
                 for q in range(a, b):
@@ -440,10 +461,23 @@ class TinyRules:
         return False
 
 
-def check_exclusion(module, draw):
+def cover(one, slopes, pairs):
+    """Runs that exclude slopes, as long as they can be; None where there are none."""
+    for i, j in pairs:
+        try:
+            one.exclude(slopes, i, j)
+            return [len(slopes), i, j]
+        except one.module.Bad:
+            pass
+    half = len(slopes) // 2
+    halves = [cover(one, part, pairs) for part in (slopes[:half], slopes[half:])] if half else [None]
+    return None if None in halves else halves[0] + halves[1]
+
+
+def check_exclusion(module, draw, *kinds):
     """Makes the best exclusion of a random range: whether it is accepted, and whether a line serves all the same."""
-    rules, inf = TinyRules(module, draw), float("inf")
-    q_b, n, c = draw.randrange(-8, 8), draw.randrange(-1, 4), draw.randrange(-4, 5)
+    rules, inf = TinyRules(module, draw, *kinds), float("inf")
+    q_b, n, c = draw.randrange(-8, 8) * draw.choice((0, 1, 1)), draw.randrange(-1, 4), draw.randrange(-4, 5)
     bands = []
     for q in range(rules.table.d0, rules.table.d1):
         middle = shr(q_b * q, n, "floor") + c + draw.choice((0, 0, 0, 1, -1, 2))
@@ -457,19 +491,12 @@ def check_exclusion(module, draw):
     one = module.Exclusion.__new__(module.Exclusion)
     one.a, one.b, one.rules, one.table, one.bands = a, b, rules, rules.table, bands[a - rules.table.d0:b - rules.table.d0]
     one.origin = a if rules.form == "anchored" else rules.table.x.zero_point
-    listed = one.slopes(pairs, rules.shifts)
-    runs = []
-    for one.n, slopes in listed:
-        for slope in slopes:
-            for i, j in itertools.product(lows + [-1], highs + [-1]):
-                try:
-                    one.exclude([slope], i, j)
-                    break
-                except module.Bad:
-                    pass
-            else:
-                return False, None
-            runs += [1, i, j]
+    one.module, runs = module, []
+    for one.n, slopes in one.slopes(pairs, rules.shifts):
+        made = cover(one, slopes, list(itertools.product(lows + [-1], highs + [-1])))
+        if made is None:
+            return False, None
+        runs += made
     value = {"from": a, "upto": b, "window": pairs, "runs": runs}
     made = module.Exclusion(value, rules, bands, rules.shifts)
     starts = [a] if rules.form != "anchored" or not made.any_start else range(a - 3, a + 1)
@@ -478,16 +505,7 @@ def check_exclusion(module, draw):
 
 def main():
     pwlc, python, native = sys.argv[1:]
-    number, failed, whole = 0, 0, os.environ.get("PWL_TEST_LONG") == "1"
-
-    def tap(name, problems):
-        nonlocal number, failed
-        number += 1
-        failed += bool(problems)
-        print(f"{'not ok' if problems else 'ok'} {number} {name}", flush=True)
-        for problem in problems[:10]:
-            print(f"# {problem}")
-
+    tap, whole = Tap(), os.environ.get("PWL_TEST_LONG") == "1"
     with tempfile.TemporaryDirectory() as folder:
         checkers, draw, total = Checkers(python, native, folder), random.Random(52), 0
         for kind, flags in KINDS.items():
@@ -514,8 +532,7 @@ def main():
         taken = sum(accepted for accepted, _ in checks)
         tap(f"{taken} exclusions of tiny formats, against every line", [f"draw {k} is served" for k, (accepted, served)
             in enumerate(checks) if accepted and served] + ([] if taken > len(checks) // 10 else ["too few were accepted"]))
-    print(f"1..{number}")
-    return failed > 0
+    return tap.end()
 
 
 if __name__ == "__main__":
