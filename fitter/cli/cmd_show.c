@@ -13,6 +13,7 @@
 #include "base/integers.h"
 #include "command.h"
 #include "emit/rtl/rtl.h"
+#include "function/samples.h"
 #include "io/columns.h"
 #include "measure/claim.h"
 #include "network.h"
@@ -107,7 +108,7 @@ static int print_head(const char *path, const struct table *table, struct diag *
     if (table->outside == OUTSIDE_CLAMP)
         printf("  %-12s clamp\n", "outside");
     if (table->samples_sha256[0])
-        printf("  %-12s %s\n", "samples", table->samples_sha256);
+        printf("  %-12s %s, " SAMPLES_BETWEEN "\n", "samples", table->samples_sha256);
     if (table->weights_sha256[0])
         printf("  %-12s %s\n", "weights", table->weights_sha256);
     return EXIT_DONE;

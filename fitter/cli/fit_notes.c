@@ -8,6 +8,7 @@
 
 #include "base/note.h"
 #include "fit/keep_zero.h"
+#include "function/samples.h"
 #include "profile/profile.h"
 
 #define FEW_CODES 8                        /* of the output, below which a scale is hardly meant */
@@ -28,24 +29,33 @@ static void note_job(const char *name, const char *format, ...)
     note("fit", "%s%s%s", name, *name ? ": " : "", text);
 }
 
-/* Whether the function leaves the output's range by more than the rounding of a zero point, at codes evenly spaced. */
-static bool leaves_range(const struct spec *spec)
+/* Whether some code is so, of codes evenly spaced. */
+static bool is_any_code(const struct spec *spec, bool is_so(const struct spec *spec, int64_t q_x))
 {
-    const struct tensor *in = &spec->in, *out = &spec->out;
+    const struct tensor *in = &spec->in;
     const int64_t last = in->qmax - in->qmin, steps = last < COUNTED_CODES ? last : COUNTED_CODES;
-    bool leaves = false;
-    for (int64_t k = 0; k <= steps && !leaves; k++) {
-        const int64_t q_x = in->qmin + (steps ? last * k / steps : 0);
-        const struct dd target = target_unclipped(&spec->function, in, out, spec->outside, q_x);
-        leaves = fabs(dd_sub(target, target_clipped(out, target)).hi) > ZERO_POINT_ROUNDING;
-    }
-    return leaves;
+    bool found = false;
+    for (int64_t k = 0; k <= steps && !found; k++)
+        found = is_so(spec, in->qmin + (steps ? last * k / steps : 0));
+    return found;
+}
+
+/* Whether the function leaves the output's range by more than the rounding of a zero point. */
+static bool leaves_range(const struct spec *spec, int64_t q_x)
+{
+    const struct dd target = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, q_x);
+    return fabs(dd_sub(target, target_clipped(&spec->out, target)).hi) > ZERO_POINT_ROUNDING;
+}
+
+static bool lies_between_samples(const struct spec *spec, int64_t q_x)
+{
+    return samples_between(spec->function.samples, tensor_at(&spec->in, q_x).hi);
 }
 
 static void note_saturation(const struct spec *spec, const struct table *table, const char *name)
 {
     const struct certificate *certificate = &table->certificate;
-    if (certificate->saturated_codes > 0 && (!spec->out_is_derived || leaves_range(spec)))
+    if (certificate->saturated_codes > 0 && (!spec->out_is_derived || is_any_code(spec, leaves_range)))
         note_job(name, "%s leaves the output range at %" PRId64 " of %" PRId64 " codes, which saturate",
                  table->function, certificate->saturated_codes, certificate->checked);
 }
@@ -69,6 +79,14 @@ static void note_unproven(const struct spec *spec, const struct table *table, co
                  " codes compared; of the others nothing is proven, see pwlc sweep "
                  "--exhaustive",
                  certificate->checked);
+}
+
+/* That of a function given as samples only the samples are known, where codes lie between them. */
+static void note_samples(const struct spec *spec, const char *name)
+{
+    const struct samples *samples = spec->function.samples;
+    if (samples && is_any_code(spec, lies_between_samples))
+        note_job(name, "there are codes between samples, which are " SAMPLES_BETWEEN);
 }
 
 /* How far off a table may be whose search was not complete. */
@@ -183,6 +201,7 @@ void fit_notes(const struct spec *spec, const struct table *table, const char *n
     note_zero_point(&table->out, "--out", name);
     note_zero(spec, table, name);
     note_unproven(spec, table, name);
+    note_samples(spec, name);
     note_gap(spec, table, name);
     note_far(spec, table, name);
     note_profile(spec, table, name);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "function/samples.h"
 
 static void add_quality(struct text *out, const struct table *table, const char *lead)
 {
@@ -57,7 +58,8 @@ void add_description(struct text *out, const struct table *t, const char *name, 
     escape_comment(out, t->spec[0] ? t->spec : "none, the table was not made by fit");
     text_add(out, "\n%s  spec sha256 %s\n", lead, hash);
     if (t->samples_sha256[0] != '\0')
-        text_add(out, "%s  samples     sha256 %s\n", lead, t->samples_sha256);
+        text_add(out, "%s  samples     sha256 %s,\n%s              " SAMPLES_BETWEEN "\n", lead, t->samples_sha256,
+                 lead);
     if (t->weights_sha256[0] != '\0')
         text_add(out, "%s  weights     sha256 %s\n", lead, t->weights_sha256);
     add_quality(out, t, lead);

@@ -261,6 +261,12 @@ static size_t find_interval(const struct samples *samples, struct dd x)
     return low;
 }
 
+bool samples_between(const struct samples *samples, double x)
+{
+    const size_t i = find_interval(samples, dd_of(x));
+    return samples->x[i] < x && x < samples->x[i + 1];
+}
+
 /* A quarter of b - a, which does not overflow. */
 static struct dd quarter_between(double a, double b)
 {

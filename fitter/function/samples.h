@@ -3,10 +3,14 @@
 #ifndef PWLC_SAMPLES_H
 #define PWLC_SAMPLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/dd.h"
 #include "base/diag.h"
+
+/* What is to be said wherever errors of such a function are. */
+#define SAMPLES_BETWEEN "joined by straight lines; between them nothing is known"
 
 struct samples {
     size_t count;    /* at least 2 */
@@ -24,6 +28,9 @@ int samples_read(const char *path, struct samples **samples, struct diag *diag);
 int samples_parse(const void *bytes, size_t size, int npy, struct samples **samples, struct diag *diag);
 
 void samples_free(struct samples *samples);
+
+/* Whether x, in double, lies between two samples and is none of them. */
+bool samples_between(const struct samples *samples, double x);
 
 /* Linear interpolation, and its slope (of the interval to the right at a sample). x must lie in [x[0], x[count-1]]. */
 struct dd samples_value(const struct samples *samples, struct dd x);

@@ -228,7 +228,9 @@ static void say_why(const struct chain *chain, struct statement *statement, stru
                  statement->segments, statement->error);
     else if (chain->answer == TOO_MANY_SLOPES)
         diag_set(diag, EXIT_REQUIREMENT,
-                 "what it claims of other tables has no proof yet that is short: slopes are too many");
+                 statement->of_squares
+                     ? "what it claims of other tables' RMS errors has no proof yet: its lines are too many to look at"
+                     : "what it claims of other tables has no proof yet that is short: slopes are too many");
     else
         diag_set(diag, EXIT_REQUIREMENT, "what it claims of other tables has no proof yet: a line is not excluded");
 }

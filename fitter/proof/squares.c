@@ -176,6 +176,18 @@ static int64_t least_magnitude(struct integers range)
     return range.low > 0 ? range.low : range.high < 0 ? range.high : 0;
 }
 
+/* Whether products of a box's slopes fit at two distances: if that of the slope nearest to 0 does not, none does. */
+static bool products_fit(const struct line_rules *rules, const struct box *box, const int64_t x[2])
+{
+    static const struct integers any = {INT64_MIN, INT64_MAX};
+    bool fit = true;
+    for (int k = 0; k < 2; k++) {
+        const struct integers offsets = line_offsets_at(rules, least_magnitude(box->slopes), box->n, x[k], any);
+        fit = fit && offsets.low <= offsets.high;
+    }
+    return fit;
+}
+
 /* Whether the line of a box that is least likely to leave its types may be used up to a point. */
 static bool is_provable(const struct search *search, const struct box *box, int end, struct line *line)
 {
@@ -196,14 +208,14 @@ static bool look_closer(struct search *search, const struct box *box, int end)
     const bool is_one_slope = slopes.low == slopes.high;
     struct box low = *box, high = *box;
     struct integers provable;
+    if (!products_fit(search->rules, box, x))
+        return true;
     if (offsets_over(search->rules, box->n, slopes, x, &provable)) {
         low.offsets = integers_within(offsets, provable.low, provable.high);
         if (provable.low > provable.high || low.offsets.low > low.offsets.high)
             return true;
         if (low.offsets.low > offsets.low || low.offsets.high < offsets.high)
             return look(search, &low);
-    } else if (is_one_slope) {
-        return true;
     }
     const double by_slope =
                      ((double)slopes.high - (double)slopes.low) * (double)larger_integer(llabs(x[0]), llabs(x[1])),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/escape.h"
+#include "function/samples.h"
 #include "measure/histogram.h"
 #include "page.h"
 #include "plot.h"
@@ -126,8 +127,10 @@ static void add_facts(const struct table *table, struct text *page)
     page_fact(page, "proof", text);
     if (table->outside == OUTSIDE_CLAMP)
         page_fact(page, "outside the domain", "the nearest defined code");
-    if (table->samples_sha256[0])
+    if (table->samples_sha256[0]) {
+        page_fact(page, "samples", SAMPLES_BETWEEN);
         page_fact(page, "samples, SHA-256", table->samples_sha256);
+    }
     if (table->weights_sha256[0])
         page_fact(page, "weights, SHA-256", table->weights_sha256);
     text_add(page, "</dl>\n<pre><code>pwlc fit ");

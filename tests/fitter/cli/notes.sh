@@ -32,6 +32,17 @@ notes 'emit --profile refuses this table: finn holds a rising table' gelu --prof
 expect_status 3 emit table.json --profile finn
 notes "emit --profile refuses this table: aimet-pe holds 16 segments of the absolute form" tanh --profile aimet-pe \
     --in s8:2^-5 --out s8:2^-7 --segments 17 --method uniform
+# Samples at every code leave nothing between.
+between='joined by straight lines; between them nothing is known'
+printf '%s\n' -8,-1 0,0 7.9375,0.9921875 >few.csv
+python3 -c 'for q in range(-128, 128): print(f"{q / 16},{q / 128}")' >all.csv
+notes "there are codes between samples, which are $between" --samples few.csv --in s8:2^-4 --out s8:2^-7
+expect_status 0 show table.json
+expect_line "  samples      [0-9a-f]{64}, $between" ../out 'show of samples'
+expect_status 0 emit table.json
+expect_line " \*               $between" ../out 'emit of samples'
+notes '' --samples all.csv --in s8:2^-4 --out s8:2^-7
+
 cat >jobs.json <<'END'
 [{"name": "narrow", "function": "sigmoid", "in": "s8:2e-5", "out": "s8:2^-7"}]
 END

@@ -73,6 +73,18 @@ has squares.proof "$rms_is_claimed"
 expect_status 0 fit tanh $types --segments 8 --knots uniform -o squares.json --proof squares.proof
 has squares.proof '[(c["equal"], len(c["least"]), len(c["least"][0])) for c in p["chains"]] == [(8, 1, 8)]'
 
+# Slopes of 16 bits, most of which no type allows beside shifts to the left.
+expect_status 0 fit tanh --in s8:2^-5 --out s9:2^-8 --segments 8 --form anchored -o steep.json --proof steep.proof
+has steep.proof 'p["impossible"]["segments"] == 8 and "squares" in p["impossible"]'
+if [ "${PWL_TEST_LONG:-}" = 1 ]; then
+    # Biased lines with such slopes are too many, which takes most of a minute of a core to find out.
+    expect_status 0 fit sigmoid --in s9:2^-6 --out s8:2^-7:-64 --segments 8 --form biased --rounding half_up \
+        -o some.json --proof some.proof
+    grep -q "other tables' RMS errors has no proof yet: its lines are too many to look at; the proof is" ../err ||
+        fail "too many lines: no note: $(cat ../err)"
+    has some.proof 'list(p) == ["pwl_proof", "table"]'
+fi
+
 # Inputs of more than 2^20 codes: the table says all.
 expect_status 0 fit gelu --in s24:2^-20 --out s16:2^-12 --segments 8 -o wide.json --proof wide.proof
 has wide.proof 'list(p) == ["pwl_proof", "table"] and "bound_lsb" in p["table"]["certificate"]'

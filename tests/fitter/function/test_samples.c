@@ -109,6 +109,19 @@ START_TEST(interpolates_with_straight_lines)
 }
 END_TEST
 
+START_TEST(tells_what_lies_between)
+{
+    struct samples *samples = parse_csv("-1,0\n0,5\n0.25,1\n4,2\n");
+    const double between[] = {-0.5, nextafter(-1, 0), nextafter(0, -1), 0.125, nextafter(0.25, 1), 3.99},
+                 not_between[] = {-1, 0, 0.25, 4, -1.5, 4.5};
+    for (int i = 0; i < 6; i++) {
+        ck_assert_msg(samples_between(samples, between[i]), "%.17g", between[i]);
+        ck_assert_msg(!samples_between(samples, not_between[i]), "%.17g", not_between[i]);
+    }
+    samples_free(samples);
+}
+END_TEST
+
 START_TEST(grows_to_many_points)
 {
     const size_t count = 100000;
@@ -405,6 +418,7 @@ int main(void)
     TCase *samples = tcase_create("samples");
     tcase_add_test(samples, reads_csv);
     tcase_add_test(samples, interpolates_with_straight_lines);
+    tcase_add_test(samples, tells_what_lies_between);
     tcase_add_test(samples, grows_to_many_points);
     tcase_add_test(samples, csv_errors_name_the_line);
     tcase_add_test(samples, reads_npy);
