@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proves that NAME_eval() of headers that `pwlc emit --standalone` writes gives what pwl_eval() does, for every table that
-pwl_table_check() accepts and every code, and that nothing in it is undefined. TAP.
+"""Proves that NAME_eval() of headers that `pwlc emit --standalone` writes gives what pwl_eval() does, for every table
+that pwl_table_check() accepts and every code, and that nothing in it is undefined. TAP.
 
     prove_headers.py SOURCE PWLC     with PWL_TEST_LONG=1, for every count of shifts; else for some
 
@@ -10,8 +10,8 @@ are: a header of each such shape is emitted, and executed as prove_runtime.py do
 that are not known in place of those of the table from which it was made. Lemmas:
 
     search          ends at the segment of the code, by halves, and where bytes count by a scan or by halving
-    header          what the line is given is what checked_line is asked for, and where that passes, nothing overflows and
-                    the output is the clipped value, or fold_sum less it
+    header          what the line is given is what checked_line is asked for, and where that passes, nothing overflows,
+                    and the output is the clipped value, or fold_sum less it
 """
 import itertools
 import json
@@ -40,10 +40,12 @@ def emitted(case, shifts, folder, *flags, fault=None):
              "qmax": low + (1 << bits) - 2}
     first = ZERO if case.flags & FOLD else low + 1
     table = {"pwl_table": 1, "spec": "relu", "function": "relu", "parameters": {}, "method": "lsq",
-             "form": FORMS[case.form], "rounding": ROUNDINGS[case.rounding], "case": f"int{bits}", "in": codes, "out": codes}
+             "form": FORMS[case.form], "rounding": ROUNDINGS[case.rounding], "case": f"int{bits}",
+             "in": codes, "out": codes}
     if case.flags & FOLD:
         table["fold"] = {"sum": SUM}
-    table["segments"] = [{"start": first + i, "q_b": 0, "n_BX_total": n, OFFSETS[case.form]: 0} for i, n in enumerate(shifts)]
+    table["segments"] = [{"start": first + i, "q_b": 0, "n_BX_total": n, OFFSETS[case.form]: 0}
+                         for i, n in enumerate(shifts)]
     path = pathlib.Path(folder) / "table.json"
     path.write_text(json.dumps(table))
     done = subprocess.run([PWLC, "emit", "--standalone", "--name", "t", str(path)], capture_output=True, text=True)
@@ -73,16 +75,18 @@ class Header(Run):
         cells = self.table.cells
         cells["segments"].term = segments or self.symbol("segments", 1, 4096)
         self.fields = {name: cell.term for name, cell in cells.items()}
-        known = {name.upper(): self.fields[name] for name in ("zp_x", "qmin_x", "qmax_x", "qmin_y", "qmax_y", "fold_sum")}
+        known = {name.upper(): self.fields[name] for name in runtime.FIELDS}
         known["TWICE_ZP_X"] = 2 * self.fields["zp_x"]
         self.globals = {"T_" + name: Value(case.accumulator, term) for name, term in known.items()}
         self.globals["T_SEGMENTS"] = Value(INT, cells["segments"].term)
         j = z3.Int("j")
         first, *_ = case.span(self.table)
         start_type = Type(8 << case.storage, not case.flags & UNSIGNED_X)
-        self.assumptions += [case.constants(self.table), START(0) == first, in_type(START(0), start_type), z3.ForAll(
-            j, z3.Implies(z3.And(0 < j, j < self.fields["segments"]), case.ascending(self.table, j)), patterns=[START(j)])]
-        self.arrays = {"t_start": self.element(START, start_type), "t_q_b": self.element(SLOPE, Type(8 << case.storage, True))}
+        ascending = z3.Implies(z3.And(0 < j, j < self.fields["segments"]), case.ascending(self.table, j))
+        self.assumptions += [case.constants(self.table), START(0) == first, in_type(START(0), start_type),
+                             z3.ForAll(j, ascending, patterns=[START(j)])]
+        self.arrays = {"t_start": self.element(START, start_type),
+                       "t_q_b": self.element(SLOPE, Type(8 << case.storage, True))}
         self.loops = {"t_eval": self.searched_for_size}
 
     def element(self, array, type):
@@ -128,17 +132,8 @@ class Header(Run):
         cut(names, until, lambda run, frame: frame["end"].term - i() if "end" in frame else i())(run, node, frame)
 
 
-def header(case, n, source, segments):
-    """The problems of a header whose segment of the code has shift n."""
-    run = Header(source, case, segments)
-    acc, cells = case.accumulator, run.table.cells
-    p, offset, given = run.symbol("p"), run.symbol("offset", acc.low, acc.high), []
-    code = Type(8 << case.storage, not case.flags & UNSIGNED_X)
-    q_x = run.symbol("q_x", code.low, code.high)
-    out = source.type_of(source.functions["t_eval"].decl.type.type)
-    run.assumptions += [out.low <= cells["qmin_y"].term, cells["qmax_y"].term <= out.high]
-
-    # What the check says of the line: passed, with a value.
+def checked_value(run, case, n, p, offset):
+    """The value of a line of shift n that checked_line passes, and checked_fold, as is then assumed."""
     raw = Cell(LONG, run.symbol("raw", LONG.low, LONG.high))
     checked = runtime.SOURCE.run(assumptions=run.assumptions)
     checked.symbols = run.symbols
@@ -147,15 +142,30 @@ def header(case, n, source, segments):
         arguments[2].term = choose(checked.active, p, arguments[2].term)
         return Value(INT, in_type(p, LONG))
 
-    checked.calls = {"hold": runtime.holding, "multiply": multiply, "pwl_element_shift": lambda run, arguments: Value(INT, n),
+    checked.calls = {"hold": runtime.holding, "multiply": multiply,
+                     "pwl_element_shift": lambda run, arguments: Value(INT, n),
                      "pwl_element_offset": lambda run, arguments: Value(LONG, offset),
                      "pwl_element_start": lambda run, arguments: Value(LONG, 0)}
     table = case.table(checked)
     table.cells["zp_x"].term, table.cells["segments"].term = 0, 1
-    passed = checked.call("checked_line", table, accumulator_of(checked, acc), Value(INT, 0), Value(LONG, 0), raw).term == OK
-    run.symbols, run.assumptions = checked.symbols, checked.assumptions + [passed]
-    if case.flags & FOLD:  # checked_fold
-        run.assumptions.append(in_type(cells["fold_sum"].term - raw.term, acc))
+    accumulator = accumulator_of(checked, case.accumulator)
+    status = checked.call("checked_line", table, accumulator, Value(INT, 0), Value(LONG, 0), raw).term
+    run.symbols, run.assumptions = checked.symbols, checked.assumptions + [status == OK]
+    if case.flags & FOLD:
+        run.assumptions.append(in_type(run.fields["fold_sum"] - raw.term, case.accumulator))
+    return raw.term
+
+
+def header(case, n, source, segments):
+    """The problems of a header whose segment of the code has shift n."""
+    run = Header(source, case, segments)
+    acc, fields = case.accumulator, run.fields
+    code = Type(8 << case.storage, not case.flags & UNSIGNED_X)
+    out = source.type_of(source.functions["t_eval"].decl.type.type)
+    low, high = fields["qmin_y"], fields["qmax_y"]
+    run.assumptions += [out.low <= low, high <= out.high]
+    q_x, p, offset = run.symbol("q_x", code.low, code.high), run.symbol("p"), run.symbol("offset", acc.low, acc.high)
+    raw, given = checked_value(run, case, n, p, offset), []
 
     def product(_, slope, X):
         given.append((slope, X))
@@ -165,20 +175,19 @@ def header(case, n, source, segments):
     known = run.element(SHIFT, Type(8, True)), run.element(OFFSET, acc)
     run.arrays["t_n"] = lambda run, index: (known[0](run, index), n)[1]
     run.arrays["t_" + OFFSETS[case.form]] = lambda run, index: (known[1](run, index), offset)[1]
-    got = run.call("t_eval", Value(out, q_x)).term
+    got = run.call("t_eval", Value(code, q_x)).term
+
     slope, X = given[0]
     i = run.read_at[0]
-    first, last, *_ = case.span(run.table)
-    fields = run.fields
     clamped = z3.If(q_x < fields["qmin_x"], fields["qmin_x"], z3.If(q_x > fields["qmax_x"], fields["qmax_x"], q_x))
     mirrored = clamped < fields["zp_x"] if case.flags & FOLD else z3.BoolVal(False)
     q = z3.If(mirrored, 2 * fields["zp_x"] - clamped, clamped)
-    value = z3.If(mirrored, fields["fold_sum"] - raw.term, raw.term)
-    low, high = fields["qmin_y"], fields["qmax_y"]
+    value = z3.If(mirrored, fields["fold_sum"] - raw, raw)
+    base = START(i) if case.form == 2 else fields["zp_x"]
     return problems_of(
         run, (z3.And(*(index == i for index in run.read_at)), "elements of one segment"),
-        (z3.And(0 <= i, i < fields["segments"], START(i) <= q, q <= case.end(run.table, i), first <= q, q <= last), "the segment"),
-        (z3.And(slope == SLOPE(i), X == q - (START(i) if case.form == 2 else fields["zp_x"])), "what is multiplied"),
+        (z3.And(0 <= i, i < fields["segments"], START(i) <= q, q <= case.end(run.table, i)), "the segment"),
+        (z3.And(slope == SLOPE(i), X == q - base), "what is multiplied"),
         (got == z3.If(value < low, low, z3.If(value > high, high, value)), f"the output, n = {n}"))
 
 
@@ -230,8 +239,9 @@ def searches(folder):
 
 
 FAULTS = [("<= q)", "< q)"), ("i + 1]", "i + 2]"), ("q - T_ZP_X", "T_ZP_X - q"), ("<< (n - 1)", "<< n"),
-          ("- (v < 0)", "- (v > 0)"), (">> n;", ">> 1;"), ("(uint32_t)v << -n", "v << -n"), ("v += t_term_c[i]", "v -= t_term_c[i]"),
-          ("v < T_QMIN_Y", "v <= T_QMAX_Y"), ("return (int8_t)v", "return (int8_t)(v + 1)"), ("q = T_QMAX_X", "q = T_QMIN_X"),
+          ("- (v < 0)", "- (v > 0)"), (">> n;", ">> 1;"), ("(uint32_t)v << -n", "v << -n"),
+          ("v += t_term_c[i]", "v -= t_term_c[i]"), ("v < T_QMIN_Y", "v <= T_QMAX_Y"),
+          ("return (int8_t)v", "return (int8_t)(v + 1)"), ("q = T_QMAX_X", "q = T_QMIN_X"),
           ("unsigned i = 0", "unsigned i = 1")]
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Proves that SystemVerilog of `pwlc emit` gives a table's output at every code, for inputs of up to 16 bits. TAP.
 
-    prove_modules.py PWLC               small tables of each form, rounding and style, two unless PWL_TEST_LONG=1, and that
-                                        another table is told from each
+    prove_modules.py PWLC               small tables of each form, rounding and style, two unless PWL_TEST_LONG=1, and
+                                        that another table is told from each
     prove_modules.py PWLC TABLE...      these, in the style that pwlc takes by itself
 
 As in `pwlc verify --prove` registers become wires, and where no path leads back to where it began, the output is a
@@ -63,8 +63,9 @@ def shifted(p, n, rounding):
     half = 1 << (n - 1)
     if rounding == "half_even":
         return f"(({p} + {literal(half - 1)} + (({p} >>> {n}) & 64'sd1)) >>> {n})"
-    addend = {"floor": literal(0), "half_up": literal(half), "half_away": f"({p} < 0 ? {literal(half - 1)} : {literal(half)})"}
-    return f"(({p} + {addend[rounding]}) >>> {n})"
+    away = f"({p} < 0 ? {literal(half - 1)} : {literal(half)})"
+    addend = {"floor": literal(0), "half_up": literal(half), "half_away": away}[rounding]
+    return f"(({p} + {addend}) >>> {n})"
 
 
 def limited(term, low, high):
@@ -76,7 +77,7 @@ def extended(name, is_signed):
 
 
 def differs(table):
-    """A module with an output for each segment: whether the other module gives another code than it at x, a code of it."""
+    """A module with an output for each segment: whether x is a code of it at which the other module gives another."""
     x, y, rows, fold = table["in"], table["out"], table["segments"], table.get("fold")
     zero = x["zero_point"]
     first, last = (zero, max(x["qmax"], 2 * zero - x["qmin"])) if fold else (x["qmin"], x["qmax"])
@@ -123,13 +124,15 @@ def refused(table, module, folder):
 
 
 def emitted(pwlc, path, style):
-    return run([pwlc, "emit", "--format", "sv", "--name", "dut", "--rtl-style", style, "--stages", "2", str(path)], None)
+    flags = ["--format", "sv", "--name", "dut", "--rtl-style", style, "--stages", "2"]
+    return run([pwlc, "emit", *flags, str(path)], None)
 
 
 # A function, types and more flags, and the style.
 SMALL = [("sigmoid --in u8:2^-5:128 --out u9:2^-9 --segments 3 --rounding half_up --form biased", "tree"),
          ("exp --in s8:2^-5:20 --out u10:2^-7 --segments 4 --rounding half_away", "auto"),
-         ("tanh --in s9:2^-6 --out s9:2^-8 --segments 3 --symmetry fold --rounding half_even --form anchored", "barrel"),
+         ("tanh --in s9:2^-6 --out s9:2^-8 --segments 3 --symmetry fold --rounding half_even --form anchored",
+          "barrel"),
          ("gelu --in s10:2^-7:5 --out s10:2^-7 --segments 5", "aligned")]
 
 
