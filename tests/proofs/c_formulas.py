@@ -10,8 +10,10 @@ condition is a choice between the new value and the old. Functions and loops may
     calls[name] = f(run, arguments)          the value of a call
     loops[function] = f(run, node, frame)    the loop of a function, by its invariant: cut() makes one
     product = f(run, a, b)                   the product of two numbers that are not known
+    arrays[name] = f(run, index)             an element of an array of the file, of the type declared there
+    globals[name] = Value                    a variable of the file
 
-Not taken, with an error: pointer arithmetic, arrays, goto, switch, floats.
+Not taken, with an error: pointer arithmetic, arrays of functions, goto, switch, floats.
 """
 import subprocess
 
@@ -91,12 +93,6 @@ def divided(a, power):
     return a >> power if is_known(a) else a / (1 << power) if power else a
 
 
-def known_quotient(a, b):
-    if not is_known(a) or not is_known(b) or a < 0 or b <= 0:
-        raise NotImplementedError("a quotient of unknown numbers")
-    return a // b
-
-
 def modulo(a, bits):
     return a % (1 << bits)
 
@@ -117,6 +113,8 @@ class Source:
         tree = CParser().parse(done.stdout)
         self.functions = {item.decl.name: item for item in tree.ext if isinstance(item, c_ast.FuncDef)}
         self.typedefs = {item.name: item.type for item in tree.ext if isinstance(item, c_ast.Typedef)}
+        self.arrays = {item.name: item.type.type for item in tree.ext
+                       if isinstance(item, c_ast.Decl) and isinstance(item.type, c_ast.ArrayDecl)}
         self.constants, self.structs = {}, {}
         for item in tree.ext:
             self.collect(item)
@@ -163,8 +161,9 @@ class Obligation:
 class Run:
     """Executes functions; what must hold for that is in `obligations`."""
 
-    def __init__(self, source, calls=None, loops=None, product=None, assumptions=()):
+    def __init__(self, source, calls=None, loops=None, product=None, assumptions=(), arrays=None, globals=None):
         self.source, self.calls, self.loops, self.product = source, calls or {}, loops or {}, product
+        self.arrays, self.globals = arrays or {}, globals or {}
         self.assumptions = list(assumptions)
         self.obligations, self.active, self.frames, self.symbols = [], True, [], 0
         self.wrapped = {}  # by the id of a term modulo 2^bits: itself, what it was, and bits
@@ -323,10 +322,16 @@ class Run:
     def value_ID(self, node):
         if node.name in self.source.constants:
             return Value(INT, self.source.constants[node.name])
+        if node.name in self.globals:
+            return self.globals[node.name]
         return self.read(self.place(node))
 
     def value_StructRef(self, node):
         return self.read(self.place(node))
+
+    def value_ArrayRef(self, node):
+        term = self.arrays[node.name.name](self, number(self.value(node.subscript).term))
+        return Value(self.source.type_of(self.source.arrays[node.name.name]), term)
 
     def value_Constant(self, node):
         if node.type == "string":
@@ -425,11 +430,18 @@ class Run:
         if op == "*" and not is_known(a) and not is_known(b):
             exact = self.product(self, a, b)
         else:
-            exact = {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: known_quotient(a, b)}[op]()
+            exact = {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: self.quotient(node, a, b)}[op]()
         if not type.signed:
             return Value(type, self.reduced(exact, type))
         self.demand(in_type(exact, type), node, f"{op} leaves {type.bits} bits")
         return Value(type, exact)
+
+    def quotient(self, node, a, b):
+        """By a known number; that nothing negative is divided is an obligation."""
+        if not is_known(b) or b <= 0:
+            raise NotImplementedError(f"{node.coord}: a quotient by {b}")
+        self.demand(a >= 0, node, "a negative number is divided")
+        return a // b if is_known(a) else a / b
 
     def reduced(self, term, type):
         """The term modulo 2^bits: itself where that can be shown."""
