@@ -8,6 +8,8 @@ const char *const sfpu_measures[] = {"ulp", "abs", NULL};
 double sfpu_ulp(double value)
 {
     int exponent;
+    if (value == 0)
+        return 0x1p-126;
     frexp(value, &exponent);
     return fmax(ldexp(1, exponent - 8), 0x1p-126);
 }
