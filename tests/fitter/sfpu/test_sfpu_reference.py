@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tables of the SFPU, read from the headers that pwlc emits and evaluated by fractions at every code of bf16: pwlc's
 codes, its certificate, the registers that the header loads, and the twin in C: TAP.
-usage: test_sfpu_reference.py PWLC CXX CC..."""
+usage: test_sfpu_reference.py PWLC CC..."""
 import fractions
 import json
 import math
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-PWLC, CXX, CC = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
+PWLC, CC = os.path.abspath(sys.argv[1]), sys.argv[2:]
 LEAST = fractions.Fraction(1, 1 << 126)  # the least number that is not subnormal
 CODES = 65536
 
@@ -188,7 +188,8 @@ def check_header(document, text, header):
         f'#include "lut.h"\nint main()\n{{\n    pwl_sfpu::{name}_init();\n    pwl_sfpu::{name}_line<7>();\n'
         '    for (int k = 0; k < 7; k += k == 2 ? 2 : 1)\n        std::printf("%u ", lreg[k]);\n'
         '    std::printf("%u %u\\n", issued[0], issued[1]);\n}\n')
-    subprocess.run([CXX, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I.", "-o", "lut", "lut.cpp"], check=True)
+    subprocess.run([*CC, "-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I.", "-o", "lut", "lut.cpp"],
+                   check=True)
     loaded = [int(word) for word in subprocess.run(["./lut"], check=True, capture_output=True).stdout.split()]
     words = header.words + [0] * (6 - len(header.words))
     assert loaded == words + [7, header.modifier], f"loaded {loaded}, the header says {words}"
