@@ -21,10 +21,11 @@ CODES = 65536
 GELU = "0x37e7322b,0x38e138f3,0x38003852,0xb12286d8,0xb437b479,0x7c00afa4"
 SIGMOID = "0x32f433d9,0x300a318a,0x7c002a35,0x23c87c00,0x30272baa,0x37ff34cc"
 TANH = "0x389c3bb2,0x2e2c3498,0x7c002900,0x322c7c00,0x3a2537b6,0x3c003b10"
-# Largest errors that tt-metal's pull requests give: of ULP and absolute ones, where they do, and the mean.
+# What tt-metal's pull requests measured on a chip, where they did: the largest error in ULP, whose unit is at least
+# 2^-15, as follows from their figures; the largest absolute error, and the mean.
 CASES = [
     (["import", "tanh", "--layout", "fp8x3", "--words", "0x1dff,0x481a,0xff00"], ("37.03", "0.14466", "0.000676")),
-    (["import", "tanh", "--words", TANH], (None, "0.018351593", "1.402636e-4")),
+    (["import", "tanh", "--words", TANH], ("9.995867", "0.018351593", "1.402636e-4")),
     (["import", "sigmoid", "--layout", "fp16x6-4", "--words", SIGMOID], (None, "0.017742", None)),
     (["import", "sigmoid", "--layout", "fp8x3", "--words", "0x3dff,0x21d8,0xff10"], (None, "0.1192", None)),
     (["import", "gelu", "--words", GELU, "--chip", "blackhole", "--store", "nearest"], (None, None, None)),
@@ -143,10 +144,11 @@ def same(one, other):
 
 
 def errors(document, codes):
-    """The certificate's numbers, from the result's codes: largest and mean, of ULP and absolute."""
+    """The certificate's numbers, from the result's codes: largest and mean, of ULP and absolute. And the largest in ULP
+    of at least 2^-15."""
     function = FUNCTIONS[document["function"]]
     low, high = (float(end) if end else sign * math.inf for sign, end in zip((-1, 1), document["range"].split(":")))
-    ulp, distance = [], []
+    ulp, distance, coarse = [], [], 0
     for code in filter(is_finite, range(CODES)):
         x = real(code) if code & 0x7f80 else 0.0
         if not low <= x <= high:
@@ -155,7 +157,8 @@ def errors(document, codes):
         exponent = math.frexp(value)[1] if value else -200
         distance.append(abs(real(codes[code]) - value))
         ulp.append(distance[-1] / max(math.ldexp(1, exponent - 8), 2.0 ** -126))
-    return [max(ulp), math.fsum(ulp) / len(ulp), max(distance), math.fsum(distance) / len(distance)]
+        coarse = max(coarse, distance[-1] / max(math.ldexp(1, exponent - 8), 2.0 ** -15))
+    return [max(ulp), math.fsum(ulp) / len(ulp), max(distance), math.fsum(distance) / len(distance), coarse]
 
 
 def check_case(arguments, published):
@@ -171,7 +174,7 @@ def check_case(arguments, published):
     found = errors(document, codes)
     for name, value in zip(("max_ulp", "mean_ulp", "max_abs", "mean_abs"), found):
         assert math.isclose(claims[name], value, rel_tol=6e-6, abs_tol=1e-12), f"{name}: {claims[name]}, is {value}"
-    for value, figure in zip((found[0], found[2], found[3]), published):
+    for value, figure in zip((found[4], found[2], found[3]), published):
         digits = len(re.sub(r"e.*|[.]|^0[.]0*", "", figure)) if figure else 1
         assert figure is None or f"{value:.{digits - 1}e}" == f"{float(figure):.{digits - 1}e}", \
             f"published {figure}, is {value}"
