@@ -70,6 +70,28 @@ struct fit {
     struct sfpu_point *points;
 };
 
+/* A code of the opposite number; of 8 bits the least positive number has none. */
+static bool negate(const struct sfpu_layout *layout, uint16_t *code)
+{
+    const uint16_t negated = (uint16_t)(*code ^ 1u << (layout->bits - 1));
+    if (*code == sfpu_zero(layout))
+        return true;
+    if (negated == sfpu_zero(layout))
+        return false;
+    *code = negated;
+    return true;
+}
+
+/* Where the sign is that of x, a line and its opposite have the same results: takes the one that is positive at x. */
+static void prefer_positive(const struct sfpu_kernel *kernel, uint16_t x, struct sfpu_pair *pair)
+{
+    const struct sfpu_layout *const layout = kernel->layout;
+    const uint32_t line = sfpu_line(kernel, sfpu_coefficient(layout, pair->a), sfpu_coefficient(layout, pair->b), x);
+    struct sfpu_pair opposite = *pair;
+    if (kernel->sign == SFPU_RETAIN && (line & SFPU_SIGN) && negate(layout, &opposite.a) && negate(layout, &opposite.b))
+        *pair = opposite;
+}
+
 /* The best pair of a segment, and what it costs: nothing, with the pair of zeros, where no point counts. */
 static int fit_segment(struct fit *fit, int segment, enum sfpu_aim aim, double most, struct sfpu_cost *cost,
                        struct diag *diag)
@@ -85,6 +107,7 @@ static int fit_segment(struct fit *fit, int segment, enum sfpu_aim aim, double m
     cost->largest = INFINITY;
     if (sfpu_search(&fit->table->kernel, &fit->coefficients, fit->points, count, aim, most, pair, cost, diag))
         return diag->code;
+    prefer_positive(&fit->table->kernel, fit->points[count - 1].x, pair);
     if (cost->largest < INFINITY || aim == SFPU_LEAST_SUM)
         return EXIT_DONE;
     return diag_set(diag, EXIT_REQUIREMENT, "segment %d, from |x| = %g on: no pair of coefficients meets the demands",
