@@ -6,7 +6,7 @@
 
 /* About ten seconds. Where errors count in ULP, thousands of slopes may be as good as the best at tens of thousands of
  * small |x|, and each takes a look at all of them. */
-#define LEAST_SUM_EVALUATIONS (1L << 28)
+#define LEAST_SUM_EVALUATIONS ((int64_t)1 << 28)
 
 /* Slopes and offsets from the first to the last, as places in the list of coefficients. */
 struct box {
@@ -22,7 +22,7 @@ struct search {
     double reach; /* the largest |x| */
     enum sfpu_aim aim;
     double limit; /* a pair with an error of this or more is out */
-    long left;    /* evaluations that the second aim may still make */
+    int64_t left; /* evaluations that the second aim may still make */
     struct sfpu_pair *pair;
     struct sfpu_cost *best;
 };
