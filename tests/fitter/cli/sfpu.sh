@@ -85,6 +85,7 @@ expect_error 2 '--format is needed, llk|c' sfpu emit tanh.json
 expect_error 2 '--search does not go with show' sfpu show tanh.json --search
 expect_error 2 '--words does not go with fit' sfpu fit tanh --words 1,2,3
 expect_error 1 'missing.json' sfpu show missing.json
+expect_error 2 'tanh.json: a table of the SFPU, which pwlc sfpu takes' show tanh.json
 
 # Files that are no such table; each message names the field.
 bad() { # MESSAGE PYTHON
