@@ -333,9 +333,8 @@ static int run(int argc, char **argv, struct diag *diag);
 
 const struct command command_sfpu = {
     .name = "sfpu",
-    .synopsis =
-        "pwlc sfpu list | fit FUNCTION [flags] | import FUNCTION --words W,... | show FILE | eval FILE X... | "
-        "emit FILE | verify FILE",
+    .synopsis = "pwlc sfpu list | fit FUNCTION [flags] | import FUNCTION --words W,... | show FILE | eval FILE X... | "
+                "emit FILE | verify FILE",
     .summary = "Fit, measure and emit tables of Tenstorrent's SFPLUT and SFPLUTFP32, in float.",
     .details =
         "fit finds, for each segment of |x|, the slope and offset whose largest error over all bf16 inputs is least, "
