@@ -14,10 +14,9 @@
 #include "jobs/share.h"
 
 static const struct command *const commands[] = {
-    &command_list, &command_fit,     &command_certify, &command_emit,   &command_import,
-    &command_show, &command_eval,    &command_sweep,   &command_diff,   &command_verify,
-    &command_cost, &command_explore, &command_prove,   &command_report, &command_tensors,
-    &command_gguf, &command_gemm,    &command_bench,   &command_merge,  NULL,
+    &command_list,    &command_fit,  &command_certify, &command_emit, &command_import,  &command_show,  &command_eval,
+    &command_sweep,   &command_diff, &command_verify,  &command_cost, &command_explore, &command_prove, &command_report,
+    &command_tensors, &command_gguf, &command_gemm,    &command_sfpu, &command_bench,   &command_merge, NULL,
 };
 
 #define COMMAND_COUNT ((int)(sizeof commands / sizeof *commands) - 1)

@@ -54,11 +54,12 @@ fitter/proof/checker    :
 fitter/operator         : fitter/base fitter/io fitter/function fitter/table fitter/spec fitter/fit runtime/include/pwl
 fitter/network          : fitter/base fitter/io fitter/function fitter/table fitter/operator runtime/include/pwl
 fitter/emit/            : fitter/base fitter/io fitter/function fitter/table fitter/operator fitter/network runtime/include/pwl
+fitter/sfpu             : fitter/base fitter/io fitter/function fitter/table kernels/include/pwl
 fitter/verify           : fitter/base fitter/tools fitter/table fitter/operator fitter/emit runtime/include/pwl
 fitter/cost             : fitter/base fitter/tools fitter/table fitter/operator fitter/emit runtime/include/pwl
 fitter/report           : fitter/base fitter/jobs fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/operator
 fitter/device           : fitter/base fitter/jobs fitter/io fitter/function fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
-fitter/cli              : fitter/base fitter/jobs fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/proof fitter/operator fitter/network fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
+fitter/cli              : fitter/base fitter/jobs fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/proof fitter/operator fitter/network fitter/emit fitter/sfpu fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
 fitter                  : fitter/base fitter/jobs fitter/cli
 
 luts                    : runtime/include/pwl

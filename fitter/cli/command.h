@@ -33,7 +33,7 @@ const char *option_short(const struct option_info *option);
 
 extern const struct command command_list, command_fit, command_certify, command_prove, command_emit, command_import, command_merge, command_show,
     command_eval, command_sweep, command_diff, command_verify, command_cost, command_explore, command_report,
-    command_tensors, command_gguf, command_gemm, command_bench;
+    command_tensors, command_gguf, command_gemm, command_sfpu, command_bench;
 
 /* Walks a command line by its option table: flags as "--name value" or "--name=value", "--" ends them, and
  * arguments that look like numbers ("-3", "-") are never flags. */

@@ -61,15 +61,18 @@ static void print_words(const struct command *command)
     }
 }
 
-/* What must come first: the lower-case words that follow the command's name in its synopsis. The next one from a place
- * in it on; null when there is none. */
+/* What must come first: the lower-case words that follow the command's name, or a " | ", in its synopsis. The next one
+ * from a place in it on; null when there is none. */
 static const char *find_action(const struct command *command, const char *from, size_t *length)
 {
-    while ((from = strstr(from, "pwlc "))) {
-        from += strlen("pwlc ") + strlen(command->name) + 1;
-        *length = strspn(from, "abcdefghijklmnopqrstuvwxyz");
-        if (*length > 0 && (from[*length] == ' ' || from[*length] == '\0'))
-            return from;
+    const char *next = from == command->synopsis ? from : strstr(from, " | ");
+    for (; next; next = strstr(next, " | ")) {
+        next += strncmp(next, " | ", 3) == 0 ? 3 : 0;
+        if (strncmp(next, "pwlc ", 5) == 0)
+            next += strlen("pwlc ") + strlen(command->name) + 1;
+        *length = strspn(next, "abcdefghijklmnopqrstuvwxyz");
+        if (*length > 0 && (next[*length] == ' ' || next[*length] == '\0'))
+            return next;
     }
     return NULL;
 }

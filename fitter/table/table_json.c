@@ -434,6 +434,8 @@ static int read_table(const struct fields *top, struct table *table, struct diag
         return diag_set(
             diag, EXIT_USAGE,
             "a row operator, must be a table here: show, certify, sweep, eval and emit take operators, as files");
+    if (field_present(top, "pwl_sfpu"))
+        return diag_set(diag, EXIT_USAGE, "a table of the SFPU, which pwlc sfpu takes");
     if (read_version(top, diag) || fields_known(top, known, diag) || read_words(top, table, diag) ||
         read_function(top, table, diag) || json_read_tensor(top, "in", &table->in, diag) ||
         json_read_tensor(top, "out", &table->out, diag) || read_case(top, table, diag) || read_fold(top, table, diag) ||

@@ -439,6 +439,41 @@ def network_seeds():
                 yield f"{name}_{new.decode().strip(',').translate({34: None, 58: None, 42: None})}", text.replace(old, new, 1) + b"\0" + arrays
 
 
+def sfpu_table(layout, registers, **changes):
+    """A table of the SFPU, without a certificate."""
+    result = {"pwl_sfpu": 1, "function": "tanh", "parameters": {}, "layout": layout, "chip": "wormhole",
+              "sign": "retain", "add": "none", "store": "truncate", "measure": "ulp", "range": ":", "keep_zero": False,
+              "keep_ends": False, "registers": registers}
+    result.update(changes)
+    return result
+
+
+def sfpu_seeds():
+    short = {"LREG0": "0x00001dff", "LREG1": "0x0000481a", "LREG2": "0x0000ff00"}
+    long = dict(zip(("LREG0", "LREG1", "LREG2", "LREG4", "LREG5", "LREG6"),
+                    ("0x37e7322b", "0x38e138f3", "0x38003852", "0xb12286d8", "0xb437b479", "0x7c00afa4")))
+    certificate = {"codes": 65280, "max_ulp": 37.0319, "max_ulp_at": 16256, "mean_ulp": 8.67229, "max_abs": 0.144656,
+                   "max_abs_at": 16256, "mean_abs": 0.000675507, "monotone": True, "optimal": False,
+                   "least_mean": False}
+    cases = {
+        "three": sfpu_table("fp8x3", short),
+        "certified": signed(sfpu_table("fp8x3", short, certificate=certificate)),
+        "edited": sfpu_table("fp8x3", short, certificate=certificate),
+        "six": sfpu_table("fp16x6-3", long, function="gelu", sign="update", add="x/2", store="nearest"),
+        "six_4": sfpu_table("fp16x6-4", long, function="sigmoid", add="0.5", chip="blackhole", range="-3:8.5"),
+        "wide": sfpu_table("fp16x3", {name: "4294967295" for name in short}, function="leaky_relu",
+                           parameters={"alpha": 0.01}),
+        "undefined": sfpu_table("fp8x3", short, function="log", range=":-1"),
+        "infinite": sfpu_table("fp8x3", short, function="exp"),
+        "too_wide": sfpu_table("fp8x3", dict(short, LREG0="0x10000")),
+        "no_number": sfpu_table("fp8x3", dict(short, LREG0="0x")),
+        "add_no_bf16": sfpu_table("fp8x3", short, add="0.1"),
+        "add_zero": sfpu_table("fp8x3", short, add="0"),
+        "version": sfpu_table("fp8x3", short, pwl_sfpu=2),
+    }
+    return [(name, json.dumps(value, indent=1).encode()) for name, value in cases.items()]
+
+
 def main(root):
     seeds = [("tensor", f"{i:02}", text.encode()) for i, text in enumerate(TENSORS)]
     seeds += [("expr", f"{i:02}", text.encode()) for i, text in enumerate(EXPRESSIONS)]
@@ -465,6 +500,7 @@ def main(root):
     }.items()]
     seeds += [("operator_json", name, data) for name, data in operator_seeds()]
     seeds += [("network_json", name, data) for name, data in network_seeds()]
+    seeds += [("sfpu_json", name, data) for name, data in sfpu_seeds()]
     for target, name, data in seeds:
         directory = os.path.join(root, target)
         os.makedirs(directory, exist_ok=True)

@@ -69,6 +69,7 @@ completes 'pwlc --completion ' 'bash zsh fish json'
 completes 'pwlc help ex' explore
 completes 'pwlc gguf ' 'list extract'
 completes 'pwlc gguf list no' notes.txt
+completes 'pwlc sfpu ' 'list fit import show eval emit verify'
 completes 'pwlc gguf extract no' notes.txt
 completes 'pwlc bench ' gemm
 completes 'pwlc bench gemm -o no' notes.txt

@@ -14,7 +14,7 @@ run --version </dev/null
 expect_line 'pwlc [0-9]+\.[0-9]+\.[0-9]+' ../out 'pwlc --version'
 
 # Unknown flags name the closest; a flag is given once, with its value; a switch has none.
-for name in list fit prove emit show eval sweep diff verify cost tensors gguf gemm bench merge; do
+for name in list fit prove emit show eval sweep diff verify cost tensors gguf gemm sfpu bench merge; do
     expect_error 2 '--frobnicate is not a flag of' "$name" --frobnicate
     expect_error 2 'did you mean --help?' "$name" --hepl
 done

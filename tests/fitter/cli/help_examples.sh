@@ -9,7 +9,7 @@ PATH=$work/bin:$PATH
 
 expect_status 0 --help || finish
 commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' ../out)
-for name in list fit certify emit import show eval sweep diff verify cost explore report tensors gguf gemm bench merge; do
+for name in list fit certify emit import show eval sweep diff verify cost explore report tensors gguf gemm sfpu bench merge; do
     case " $(echo $commands) " in
     *" $name "*) ;;
     *) fail "pwlc --help does not list $name" ;;
