@@ -6,7 +6,7 @@
 #include "description.h"
 
 /* outputs.c: a code for each input code. */
-extern const struct profile profile_tosa8, profile_ethosu8, profile_tflm8;
+extern const struct profile profile_tosa8, profile_ethosu8, profile_tflm8, profile_executorch8, profile_xnnpack8;
 
 /* points.c: points on an even grid, and straight lines between them. */
 extern const struct profile profile_tosa16, profile_ethosu16, profile_tflm16;

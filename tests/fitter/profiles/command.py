@@ -116,10 +116,10 @@ def reader_of(profile, notation, data, types):
     """The independent reader of what emit wrote."""
     base = profile[:-3] if profile.endswith("-v2") else profile
     kind = consumers.READERS[base]
-    if base in ("tosa8", "ethosu8", "tflm8"):
+    if base in ("tosa8", "ethosu8", "tflm8", "executorch8", "xnnpack8"):
         x = consumers.S8 if types.x.low < 0 else consumers.U8  # there is an entry for each code of 8 bits
         if notation == "npy":
-            return kind(texts.npy_values(data), x, types.y)
+            return kind.parse(bytes(value % 256 for value in texts.npy_values(data)), x, types.y)
         return {"bytes": lambda: kind.parse(data, x, types.y), "mlir": lambda: kind.from_mlir(data.decode(), x, types.y),
                 "c": lambda: kind.from_c(data.decode(), None, x, types.y)}[notation]()
     if base == "ethosu16":

@@ -34,7 +34,7 @@ class Draw:
 def outputs(kind):
     def make(draw):
         x, y = draw.random.choice(("s8", "u8")), draw.random.choice(("s8", "u8"))
-        if kind is consumers.Tosa8:
+        if consumers.U8 not in kind.inputs:
             x = y = "s8"
         data = bytes(draw.number(8, False) for _ in range(256))
         return x, y, data, kind.parse(data, ranges(x), ranges(y))
@@ -152,7 +152,8 @@ def finn(draw):
 
 
 DRAWN = {"tosa8:bytes": outputs(consumers.Tosa8), "ethosu8:bytes": outputs(consumers.Ethosu8),
-         "tflm8:bytes": outputs(consumers.Tflm8), "tosa16:bytes": points(consumers.Tosa16),
+         "tflm8:bytes": outputs(consumers.Tflm8), "executorch8:bytes": outputs(consumers.Executorch8),
+         "xnnpack8:bytes": outputs(consumers.Xnnpack8), "tosa16:bytes": points(consumers.Tosa16),
          "tflm16:bytes": points(consumers.Tflm16), "ethosu16:bytes": ethosu16, "quant-gru:bytes": quant_gru,
          "aimet-pe:bytes": aimet_pe, "finn:json": finn, "aie:bytes": aie, "nvdla:bytes": nvdla, "gna:bytes": gna,
          "k210:bytes": k210}

@@ -86,6 +86,8 @@ IMAGES = {
     "tosa8": lambda: struct.pack("256b", *doubled().values()),
     "ethosu8": lambda: struct.pack("256b", *doubled().values()),
     "tflm8": lambda: struct.pack("256b", *(doubled()[(i + 128) % 256 - 128] for i in range(256))),
+    "executorch8": lambda: struct.pack("256b", *doubled().values()),
+    "xnnpack8": lambda: struct.pack("256B", *(doubled()[(i + 128) % 256 - 128] % 256 for i in range(256))),
     "tosa16": lambda: struct.pack("<513h", *points()),
     "tflm16": lambda: struct.pack("<513h", *points()),
     "ethosu16": ethosu16_image,

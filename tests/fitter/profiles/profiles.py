@@ -41,6 +41,8 @@ VECTORS = [
     ("tosa8:bytes", Y8, images.doubled()),
     ("ethosu8:bytes", Y8, images.doubled()),
     ("tflm8:bytes", Y8, images.doubled()),
+    ("executorch8:bytes", Y8, images.doubled()),
+    ("xnnpack8:bytes", Y8, images.doubled()),
     ("tosa16:bytes", Y16, vectors.Y16),
     ("tflm16:bytes", Y16, vectors.Y16),
     ("ethosu16:bytes", Y16, vectors.Y16),
@@ -56,6 +58,8 @@ VECTORS = [
 TEXTS = [
     ("tosa8:mlir", Y8, lambda: images.mlir(list(images.doubled().values()), 8), images.doubled()),
     ("tosa16:mlir", Y16, lambda: images.mlir(images.points(), 16, images.RESCALE), vectors.Y16),
+    ("executorch8:npy", Y8, lambda: images.npy(list(images.doubled().values()), "i2", (256,)), images.doubled()),
+    ("xnnpack8:c", Y8, lambda: images.c_array("uint8_t", images.image("xnnpack8")), images.doubled()),
     ("tflm16:c", Y16, lambda: images.c_array("int16_t", images.points()), vectors.Y16),
     ("quant-gru:cpp", ["--in", "u16:2^-12:24576", "--out", "u16:2^-16:-1"], images.gru_text,
      clipped(vectors.GRU, 0, 65535)),
@@ -93,7 +97,7 @@ def guarded(name, check, *arguments):
 # -- Functions ----------------------------------------------------------------------------------------------------------
 
 NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8": "bytes c npy", "ethosu16": "bytes c",
-             "tflm8": "bytes c npy", "tflm16": "bytes c npy", "quant-gru": "bytes cpp", "aimet-pe": "bytes json",
+             "tflm8": "bytes c npy", "tflm16": "bytes c npy", "executorch8": "bytes c npy", "xnnpack8": "bytes c npy", "quant-gru": "bytes cpp", "aimet-pe": "bytes json",
              "finn": "json npy dat", "aie": "bytes cpp", "aie-v2": "bytes cpp", "nvdla": "bytes", "gna": "bytes",
              "k210": "bytes"}
 
@@ -102,7 +106,8 @@ ANY8 = [("sigmoid", []), ("gelu", ["--in", "u8:2^-4:128", "--out", "u8:2^-5:10"]
 SIGNED8 = [("sigmoid", []), ("gelu", []), ("exp", ["--in", "s7:2^-4"])]
 POINTS16 = [("sigmoid", []), ("gelu", []), ("silu", ["--in", "s16:2^-11:0"])]
 FITS = {
-    "tosa8": SIGNED8, "ethosu8": ANY8, "tflm8": ANY8, "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
+    "tosa8": SIGNED8, "ethosu8": ANY8, "tflm8": ANY8, "executorch8": SIGNED8,
+    "xnnpack8": ANY8, "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
     "quant-gru": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--out", "s10"]),
                   ("exp", ["--in", "s9:0.01:5", "--segments", "5"])],
     "aimet-pe": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--segments", "7"]),

@@ -130,6 +130,26 @@ REFUSALS = [
     {"profile": "tflm16", "by": "writer", "what": "what tosa16 refuses", "why": "it is the same table",
      "emit": [(table("s16", "u16", *UP, [(-32768, 0, 0, 0)]), "the output is u16")]},
 
+    # -- executorch8, xnnpack8 --
+    {"profile": "executorch8", "by": "writer", "what": "inputs or outputs that are not s8", "says": "inputs",
+     "why": "the operator takes and gives int8",
+     "broken": lambda: check("executorch8", images.image("executorch8"), U8),
+     "emit": [(table("u8", "s8", *UP, [(0, 0, 0, 0)]), "the input is u8"),
+              (table("s8", "u8", *UP, FLAT8), "the output is u8")]},
+    {"profile": "executorch8", "by": "reader", "what": "an image of another size", "says": "255 bytes, not 256",
+     "why": "the operator asserts 256 entries", "import": "255 bytes",
+     "image": images.cut("executorch8")},
+    {"profile": "xnnpack8", "by": "writer", "what": "inputs that are not s8 or u8", "says": "inputs",
+     "why": "a byte is the index", "broken": lambda: check("xnnpack8", images.image("xnnpack8"), Range(-8, 7)),
+     "emit": [(table("u16", "s8", *UP, [(0, 0, 0, 0)]), "the input is u16")]},
+    {"profile": "xnnpack8", "by": "reader", "what": "an image of another size", "says": "255 bytes, not 256",
+     "why": "256 entries", "import": "255 bytes",
+     "image": images.cut("xnnpack8")},
+    {"profile": "xnnpack8", "by": "reader", "what": "a C array of signed bytes", "says": "is of int8_t",
+     "why": "the kernel's table is of uint8_t",
+     "broken": lambda: consumers.Xnnpack8.from_c(images.c_array("int8_t", [0] * 256)),
+     "files": [("c", images.c_array("int8_t", [-1] * 256), "table[0] would be -1")]},
+
     # -- quant-gru --
     {"profile": "quant-gru", "by": "reader", "what": "an image of another size", "says": "275 bytes, not 276",
      "why": "the structure has 276 bytes", "import": "275 bytes",

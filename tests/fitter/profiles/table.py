@@ -31,6 +31,8 @@ PROFILES = {
     "tosa8": ("s8", recipes.each_code, None),
     "ethosu8": ("s8", recipes.each_code, None),
     "tflm8": ("s8", recipes.each_code, None),
+    "executorch8": ("s8", recipes.each_code, None),
+    "xnnpack8": ("s8", recipes.each_code, None),
     "tosa16": ("s16", recipes.tosa, "tanh"),
     "ethosu16": ("s16", recipes.tosa, "tanh"),
     "tflm16": ("s16", recipes.tflm, "tanh"),

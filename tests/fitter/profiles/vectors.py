@@ -143,6 +143,19 @@ def structure_size(threshold, floats):
         ("zp_y", ctypes.c_int32)] + [(f"float{k}", ctypes.c_float) for k in range(floats)]}))
 
 
+def check_bytes_of_8_bits():
+    """The layouts of tosa8 and tflm8, in files of others."""
+    check_bytes("executorch8", image("executorch8"), 256, 0x1b50db23, [(0, "80808080")])
+    check_bytes("xnnpack8", image("xnnpack8"), 256, 0x9bf947a9, [(0, "00020406"), (252, "f8fafcfe")])
+    for name, reader in (("executorch8, parse", consumers.Executorch8.parse(image("executorch8"))),
+                         ("xnnpack8, parse", consumers.Xnnpack8.parse(image("xnnpack8"))),
+                         ("xnnpack8, C", consumers.Xnnpack8.from_c(images.c_array("uint8_t", image("xnnpack8"))))):
+        accepted(f"{name}: checks", reader.check)
+        outputs(f"{name}: outputs", reader.evaluate, images.doubled())
+    reader = consumers.Xnnpack8.parse(bytes(255 - x for x in range(256)), U8, U8)
+    outputs("xnnpack8, u8: entry x", reader.evaluate, {x: 255 - x for x in range(256)})
+
+
 def check_quant_gru(folder):
     data = image("quant-gru")
     check_bytes("quant-gru", data, 276, 0x5a3e89d3, [(0, "44fdffff080000000000000000100000")])
@@ -293,6 +306,7 @@ def main():
         check_tosa()
         check_ethosu()
         check_tflm()
+        check_bytes_of_8_bits()
         check_quant_gru(folder)
         check_aimet()
         check_finn(folder / "finn")
