@@ -448,6 +448,7 @@ const struct command command_fit = {
         "q_b is T[i+1] - T[i] and n_BX_total K; under floor and half_up the form is anchored and y is T[i], under "
         "half_away and half_even it is biased. --segments N, a power of two, gives K, too; --max-err alone takes the "
         "largest K that serves. Inputs of up to 16 bits.\n"
+        "  --knots steps:K: q_y = sat(T[shr(q_x - qmin_x, K)]), slopes of 0.\n"
         "\n"
         "Shifts. --shift-multiple N is for hardware that shifts by N, 2 N, ... alone, 32 at most. A slope q_b * 2^-n "
         "is stored there as q_b * 2^(s - n) with the shift s, the least of these that is at least n. What is stored "

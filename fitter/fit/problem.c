@@ -32,6 +32,10 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
         rules->shift_max = longest < rules->shift_max ? longest : rules->shift_max;
         rules->shift_min = multiple - slope_bits + 1; /* 0 or less: spec_check asks for slopes of more bits */
     }
+    if (spec->constraints.knots == KNOTS_STEPS) {
+        rules->slopes = (struct integers){0, 0};
+        rules->shift_min = rules->shift_max = 0;
+    }
     const int64_t most = (int64_t)(((uint64_t)1 << (offset_bits(storage, spec->form) - 1)) - 1);
     rules->offsets = spec_offsets(spec, (struct integers){-most - 1, most});
 }

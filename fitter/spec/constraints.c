@@ -17,12 +17,12 @@ static bool parse_integer(const char *value, int min, int max, int *integer)
     return true;
 }
 
-static const char *const knots_names[] = {
-    [KNOTS_FREE] = "free", [KNOTS_UNIFORM] = "uniform", [KNOTS_POW2] = "pow2", [KNOTS_POINTS] = "points", NULL};
+static const char *const knots_names[] = {[KNOTS_FREE] = "free",     [KNOTS_UNIFORM] = "uniform", [KNOTS_POW2] = "pow2",
+                                          [KNOTS_POINTS] = "points", [KNOTS_STEPS] = "steps",     NULL};
 
 static int set_knots(struct constraints *constraints, const char *value, struct diag *diag)
 {
-    static const char pow2[] = "pow2:", points[] = "points:";
+    static const char pow2[] = "pow2:", points[] = "points:", steps[] = "steps:";
     constraints->index_bits = constraints->point_shift = 0;
     if (!strcmp(value, "free"))
         constraints->knots = KNOTS_FREE;
@@ -36,12 +36,15 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
              (!strncmp(value, points, strlen(points)) &&
               parse_integer(value + strlen(points), 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift)))
         constraints->knots = KNOTS_POINTS;
+    else if (!strncmp(value, steps, strlen(steps)) &&
+             parse_integer(value + strlen(steps), 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift))
+        constraints->knots = KNOTS_STEPS;
     else {
         char meant[SUGGESTION_SIZE];
         return diag_set(diag, EXIT_USAGE,
                         "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
-                        "code that decide its segment, or points or points:K, K from 1 to %d, with a point every 2^K "
-                        "codes%s",
+                        "code that decide its segment, or points, points:K or steps:K, K from 1 to %d, with a value "
+                        "every 2^K codes%s",
                         value, CONSTRAINTS_GIVEN_INDEX_BITS, CONSTRAINTS_MAX_POINT_SHIFT,
                         suggestion(value, knots_names, "", meant));
     }

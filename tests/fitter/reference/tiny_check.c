@@ -58,7 +58,7 @@ bool tiny_keeps_to_fields(const struct every_spec *every, const struct table *ta
     for (int m = 0; m < table->segment_count; m++) {
         const struct segment *segment = &table->segments[m];
         const uint64_t q = (uint64_t)llabs(segment->q_b);
-        if (!every->may_start[segment->start - every->first_x] ||
+        if (!every->may_start[segment->start - every->first_x] || (every->step_shift && segment->q_b != 0) ||
             (every->one_shift && segment->n != table->segments[0].n) ||
             (every->slope_terms && __builtin_popcountll(q ^ 3 * q) > every->slope_terms) ||
             segment->q_b < -(1 << (every->slope_bits - 1)) || segment->q_b >= 1 << (every->slope_bits - 1) ||
