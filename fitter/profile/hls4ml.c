@@ -24,8 +24,8 @@
 #include "segments.h"
 
 #define MOST_ADDRESS_BITS 12
-#define INPUT_BITS 20    /* every code is looked up */
-#define FRACTION_BITS 40 /* of an image's numbers */
+#define INPUT_BITS 20                  /* every code is looked up */
+#define FRACTION_BITS FIXED_POINT_LOG2 /* of an image's numbers */
 #define SELU_SLOPE 1.0507009873554804934193349852946
 
 enum rule { WHOLE, HALF, BELOW, TOP };
@@ -67,24 +67,13 @@ static const struct lookup of_oneapi[] = {
 static const struct layout_field fields[] = {{.name = "table", .bits = 64, .is_signed = true, .step = 64},
                                              {.name = NULL}};
 static const struct layout layout = {
-    .fields = fields, .entry_bytes = 8, .min_entries = 2, .max_entries = 1 << MOST_ADDRESS_BITS};
-
-static int need_fixed_point(const struct tensor *type, const char *which, int most_bits, struct diag *diag)
-{
-    if (need_type(type, which, 2, most_bits, ANY_SIGN, diag))
-        return diag->code;
-    if (type->zero_point == 0 && type->scale.power_of_two && abs(type->scale.shift_bits) <= FRACTION_BITS)
-        return EXIT_DONE;
-    return diag_set(diag, EXIT_REQUIREMENT,
-                    "the %s has scale %s and zero point %" PRId64
-                    "; must be fixed-point numbers: zero point 0, and a scale of 2^-%d to 2^%d",
-                    which, type->scale.text, type->zero_point, FRACTION_BITS, FRACTION_BITS);
-}
+    .fields = fields, .entry_bytes = 8, .min_entries = 2, .max_entries = 1 << MOST_ADDRESS_BITS, .of_powers = true};
 
 /* The lookup of the table's function; null, and exit 3, where there is none, or not of such types. */
 static const struct lookup *find_lookup(const struct lookup *lookups, const struct table *table, struct diag *diag)
 {
-    if (need_fixed_point(&table->in, "input", INPUT_BITS, diag) || need_fixed_point(&table->out, "output", 32, diag))
+    if (need_fixed_point(&table->in, "input", 2, INPUT_BITS, ANY_SIGN, diag) ||
+        need_fixed_point(&table->out, "output", 2, 32, ANY_SIGN, diag))
         return NULL;
     for (const struct lookup *lookup = lookups; lookup->function; lookup++)
         if (strcmp(lookup->function, table->function) == 0)
@@ -310,10 +299,7 @@ static int read_numbers(const struct layout *wanted, const char *bytes, size_t s
     (void)origin;
     if (initialisers_read(bytes, size, &list, &count, diag))
         return diag->code;
-    if (count < (size_t)wanted->min_entries || count > (size_t)wanted->max_entries || count & (count - 1))
-        diag_set(diag, EXIT_USAGE, "has %zu numbers; must have a power of two, %d to %d", count, wanted->min_entries,
-                 wanted->max_entries);
-    else if (!image_make(wanted, (int)count, image, diag))
+    if (!image_check_entries(wanted, count, diag) && !image_make(wanted, (int)count, image, diag))
         for (int i = 0; i < image->entries && !diag->code; i++) {
             if (fabs(list[i].real) >= limit)
                 diag_set(diag, EXIT_USAGE, "table[%d] is %g; must be below %g", i, list[i].real, limit);

@@ -122,6 +122,9 @@ def reader_of(profile, notation, data, types):
             return kind.parse(bytes(value % 256 for value in texts.npy_values(data)), x, types.y)
         return {"bytes": lambda: kind.parse(data, x, types.y), "mlir": lambda: kind.from_mlir(data.decode(), x, types.y),
                 "c": lambda: kind.from_c(data.decode(), None, x, types.y)}[notation]()
+    if base.startswith("espdl16"):
+        return {"bytes": lambda: kind.parse(data), "npy": lambda: kind(texts.npy_values(data)),
+                "c": lambda: kind.from_c(data.decode()), "py": lambda: kind.from_py(data.decode())}[notation]()
     if base == "ethosu16":
         return kind.parse(data) if notation == "bytes" else read_ethosu16(data.decode())
     if base in ("tosa16", "tflm16"):

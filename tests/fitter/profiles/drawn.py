@@ -49,6 +49,15 @@ def points(kind):
     return make
 
 
+def espdl16(kind):
+    def make(draw):
+        count = (1 << draw.random.choice((1, 2, 5, 8, 11))) + 1
+        narrow = draw.random.random() < 0.8
+        data = struct.pack(f"<{count}h", *(draw.number(15 if narrow else 16) for _ in range(count)))
+        return "s16", "s16", data, kind.parse(data)
+    return make
+
+
 def ethosu16(draw):
     data = struct.pack("<1024h", *(draw.number(16) for _ in range(1024)))
     return "s16", "s16", data, consumers.Ethosu16.parse(data)
@@ -153,7 +162,9 @@ def finn(draw):
 
 DRAWN = {"tosa8:bytes": outputs(consumers.Tosa8), "ethosu8:bytes": outputs(consumers.Ethosu8),
          "tflm8:bytes": outputs(consumers.Tflm8), "executorch8:bytes": outputs(consumers.Executorch8),
-         "xnnpack8:bytes": outputs(consumers.Xnnpack8), "tosa16:bytes": points(consumers.Tosa16),
+         "xnnpack8:bytes": outputs(consumers.Xnnpack8), "espdl16:bytes": espdl16(consumers.Espdl16),
+         "espdl16-p4:bytes": espdl16(consumers.Espdl16P4), "espdl16-linear:bytes": espdl16(consumers.Espdl16Linear),
+         "tosa16:bytes": points(consumers.Tosa16),
          "tflm16:bytes": points(consumers.Tflm16), "ethosu16:bytes": ethosu16, "quant-gru:bytes": quant_gru,
          "aimet-pe:bytes": aimet_pe, "finn:json": finn, "aie:bytes": aie, "nvdla:bytes": nvdla, "gna:bytes": gna,
          "k210:bytes": k210}

@@ -16,6 +16,15 @@ def doubled():
     return {x: max(-128, min(127, 2 * x)) for x in range(-128, 128)}
 
 
+def espdl16_table():
+    """Of ESP-DL's own test, 256 codes apart."""
+    return [109 * i + 37 for i in range(257)]
+
+
+def espdl_linear_table():
+    return [i * i // 4 - 1000 for i in range(257)]
+
+
 def ethosu16_image():
     t = points()
     return b"".join(struct.pack("<I", ((t[i + 1] - t[i]) % 65536 << 16) | t[i] % 65536) for i in range(512))
@@ -88,6 +97,8 @@ IMAGES = {
     "tflm8": lambda: struct.pack("256b", *(doubled()[(i + 128) % 256 - 128] for i in range(256))),
     "executorch8": lambda: struct.pack("256b", *doubled().values()),
     "xnnpack8": lambda: struct.pack("256B", *(doubled()[(i + 128) % 256 - 128] % 256 for i in range(256))),
+    **{profile: lambda: struct.pack("<257h", *espdl16_table()) for profile in ("espdl16", "espdl16-p4")},
+    "espdl16-linear": lambda: struct.pack("<257h", *espdl_linear_table()),
     "tosa16": lambda: struct.pack("<513h", *points()),
     "tflm16": lambda: struct.pack("<513h", *points()),
     "ethosu16": ethosu16_image,

@@ -43,6 +43,7 @@ VECTORS = [
     ("tflm8:bytes", Y8, images.doubled()),
     ("executorch8:bytes", Y8, images.doubled()),
     ("xnnpack8:bytes", Y8, images.doubled()),
+    *((f"{profile}:bytes", Y16, expected) for profile, expected in vectors.ESPDL.items()),
     ("tosa16:bytes", Y16, vectors.Y16),
     ("tflm16:bytes", Y16, vectors.Y16),
     ("ethosu16:bytes", Y16, vectors.Y16),
@@ -97,7 +98,8 @@ def guarded(name, check, *arguments):
 # -- Functions ----------------------------------------------------------------------------------------------------------
 
 NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8": "bytes c npy", "ethosu16": "bytes c",
-             "tflm8": "bytes c npy", "tflm16": "bytes c npy", "executorch8": "bytes c npy", "xnnpack8": "bytes c npy", "quant-gru": "bytes cpp", "aimet-pe": "bytes json",
+             "tflm8": "bytes c npy", "tflm16": "bytes c npy", "executorch8": "bytes c npy", "xnnpack8": "bytes c npy",
+             "espdl16": "bytes npy c py", "espdl16-p4": "bytes npy c py", "espdl16-linear": "bytes npy c py", "quant-gru": "bytes cpp", "aimet-pe": "bytes json",
              "finn": "json npy dat", "aie": "bytes cpp", "aie-v2": "bytes cpp", "nvdla": "bytes", "gna": "bytes",
              "k210": "bytes"}
 
@@ -105,9 +107,11 @@ NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8
 ANY8 = [("sigmoid", []), ("gelu", ["--in", "u8:2^-4:128", "--out", "u8:2^-5:10"]), ("exp", ["--in", "s7:2^-4"])]
 SIGNED8 = [("sigmoid", []), ("gelu", []), ("exp", ["--in", "s7:2^-4"])]
 POINTS16 = [("sigmoid", []), ("gelu", []), ("silu", ["--in", "s16:2^-11:0"])]
+STEPS16 = [("sigmoid", []), ("gelu", []), ("silu", ["--in", "s16:2^-11:0", "--knots", "steps:6"])]
 FITS = {
     "tosa8": SIGNED8, "ethosu8": ANY8, "tflm8": ANY8, "executorch8": SIGNED8,
-    "xnnpack8": ANY8, "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
+    "xnnpack8": ANY8, "espdl16": STEPS16, "espdl16-p4": STEPS16,
+    "espdl16-linear": [("sigmoid", []), ("tanh", ["--knots", "points:9"]), ("softplus", [])], "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
     "quant-gru": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--out", "s10"]),
                   ("exp", ["--in", "s9:0.01:5", "--segments", "5"])],
     "aimet-pe": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--segments", "7"]),
@@ -134,6 +138,18 @@ def meaning(pwlc, table):
     """What the outputs of a table JSON come of."""
     fields = json.loads((pwlc.folder / table).read_text())
     return [fields[name] for name in ("form", "rounding", "in", "out", "segments")]
+
+
+def check_twin(title, text, codes, expected):
+    """What the text computes itself, of an array, where NumPy is."""
+    try:
+        import numpy
+    except ImportError:
+        print(f"# {title}: no NumPy")
+        return
+    names = {}
+    exec(text, names)
+    same(f"{title}: the twin, all codes", names["lookup"](numpy.array(codes)).tolist(), expected)
 
 
 def check_function(pwlc, profile, function, flags, compiled):
@@ -167,6 +183,8 @@ def check_function(pwlc, profile, function, flags, compiled):
             same(f"{title}: import gives the outputs back", pwlc.evaluate("again.json", types.codes), expected)
         else:
             tap(again == imported, f"{title}: import gives the same table")
+        if notation == "py":
+            check_twin(title, data.decode(), types.codes, expected)
         if notation == "cpp" and compiled and profile == "quant-gru":
             _, outputs = native.run_quant_gru(data.decode(), types.x, types.y, pwlc.folder)
             same(f"{title}: compiled, all codes", outputs, expected)

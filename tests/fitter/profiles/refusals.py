@@ -150,6 +150,35 @@ REFUSALS = [
      "broken": lambda: consumers.Xnnpack8.from_c(images.c_array("int8_t", [0] * 256)),
      "files": [("c", images.c_array("int8_t", [-1] * 256), "table[0] would be -1")]},
 
+    # -- espdl16, espdl16-p4, espdl16-linear --
+    *({"profile": profile, "by": "writer", "what": "inputs or outputs that are not s16, and zero points",
+       "why": "QUANT_TYPE_SYMM_16BIT has exponents alone",
+       "emit": [(table("u16", "s16", *UP, [(0, 0, 0, 0)]), "the input is u16"),
+                (table("s16", "s15", *UP, [(-32768, 0, 0, 0)]), "the output is s15"),
+                (dict(table("s16", "s16", *UP, [(-32768, 0, 0, 0)]), out=kind("s16", 5)), "zero point 5")]}
+      for profile in ("espdl16", "espdl16-p4", "espdl16-linear")),
+    *({"profile": profile, "by": "both", "what": "a number of entries that is not a power of two and one",
+       "says": "not one more than a power of two", "why": "step = 65536 / (size - 1), and a power of two",
+       "broken": lambda name=profile: consumers.READERS[name]([0] * 258).check(),
+       "no_table": "pack makes no other number",
+       "files": [("bytes", bytes(2 * 258), "has 258 numbers; must have a power of two and one more"), ("bytes", bytes(4), "4 bytes"),
+                 ("npy", images.npy([0] * 100, "i2", (100,)), "has 100 numbers"),
+                 ("py", "table = [1, 2, 3]", "no line that begins a list"),
+                 ("py", "TABLE = [1, 2.5, 3]", "table[1] is 2.5"),
+                 ("c", images.c_array("int16_t", [0, 32768, 0]), "table[1] would be 32768")]}
+      for profile in ("espdl16", "espdl16-p4", "espdl16-linear")),
+    *({"profile": profile, "by": "writer", "what": "lines", "why": "an entry is read as it is",
+       "emit": [(table("s16", "s16", *UP, [(-32768, 1, 0, 0)]), "at code"),
+                (table("s16", "s16", *UP, [(-32768, 1, 2, 0)]), "4096 segments")]} for profile in ("espdl16", "espdl16-p4")),
+    {"profile": "espdl16", "by": "writer", "what": "steps half way that go to the even entry", "why": "the C rounds up",
+     "emit": [(table("s16", "s16", *UP, [(-32768, 0, 0, 0), (-32639, 0, 0, 1), (-32384, 0, 0, 2)]), "at code -32640")]},
+    {"profile": "espdl16-linear", "by": "writer", "what": "falling lines that are rounded down",
+     "why": "C's division drops what is behind the point",
+     "emit": [(table("s16", "s16", "anchored", "floor", [(-32768, -1, 2, 0)]), "at code -32767")]},
+    {"profile": "espdl16-linear", "by": "writer", "what": "a last value that 16 bits do not hold",
+     "why": "the table is of int16",
+     "emit": [(table("s16", "s16", "anchored", "floor", [(-32768, 1, 0, -32768)]), "table[2] would be 32768")]},
+
     # -- quant-gru --
     {"profile": "quant-gru", "by": "reader", "what": "an image of another size", "says": "275 bytes, not 276",
      "why": "the structure has 276 bytes", "import": "275 bytes",

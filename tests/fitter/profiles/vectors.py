@@ -156,6 +156,30 @@ def check_bytes_of_8_bits():
     outputs("xnnpack8, u8: entry x", reader.evaluate, {x: 255 - x for x in range(256)})
 
 
+ESPDL = {
+    "espdl16": {-32768: 37, -32767: 37, -32641: 37, -32640: 146, -3: 13989, -128: 13989, 0: 13989, 127: 13989, 128: 14098,
+                32639: 27832, 32640: 27941, 32767: 27941},
+    "espdl16-p4": {-32768: 37, -32767: 37, -32640: 37, -32639: 146, -3: 13989, -128: 13989, 0: 13989, 128: 13989,
+                   129: 14098, 32639: 27832, 32640: 27941, 32767: 27941},
+    "espdl16-linear": {-32768: -1000, -32767: -1000, -32000: -998, -3: 3095, 0: 3096, 1: 3096, 128: 3128, 1000: 3349, 32767: 15383}}
+
+
+def check_espdl():
+    for profile, expected in ESPDL.items():
+        kind = consumers.READERS[profile]
+        table = images.espdl_linear_table() if profile.endswith("linear") else images.espdl16_table()
+        text = images.c_array("int16_t __attribute__((aligned(16)))", table + [0])
+        for name, reader in (("parse", kind.parse(image(profile))), ("C", kind.from_c(text)),
+                             ("Python", kind.from_py(f"TABLE = {table}\n"))):
+            accepted(f"{profile}, {name}: checks", reader.check)
+            outputs(f"{profile}, {name}: outputs", reader.evaluate, expected)
+    for profile in ("espdl16", "espdl16-p4"):
+        check_bytes(profile, image(profile), 514, 0xbde70df2, [(0, "25009200"), (512, "256d")])
+    falls = consumers.Espdl16Linear([-value for value in images.espdl_linear_table()])
+    outputs("espdl16-linear: falling lines, as C divides", falls.evaluate, {
+        code: -y for code, y in ESPDL["espdl16-linear"].items()})
+
+
 def check_quant_gru(folder):
     data = image("quant-gru")
     check_bytes("quant-gru", data, 276, 0x5a3e89d3, [(0, "44fdffff080000000000000000100000")])
@@ -307,6 +331,7 @@ def main():
         check_ethosu()
         check_tflm()
         check_bytes_of_8_bits()
+        check_espdl()
         check_quant_gru(folder)
         check_aimet()
         check_finn(folder / "finn")
