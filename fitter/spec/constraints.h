@@ -23,6 +23,7 @@ struct constraints {
     enum knots_rule knots;
     int index_bits;  /* of KNOTS_POW2: the top bits of a code that decide its segment; 0 when not given */
     int point_shift; /* of KNOTS_POINTS and KNOTS_STEPS; 0 when not given; of steps it is always given */
+    bool half_down;  /* of KNOTS_POINTS: halves between two values are rounded down, which no rounding of tables does */
     bool monotone;   /* no step against the direction of f */
     bool continuous;
     int max_step; /* with continuous: output codes between two segments' values at the start of the second */

@@ -21,16 +21,17 @@ int spec_points_shift(const struct spec *spec)
 }
 
 /* Under floor and half_up a value at the start may as well be added after the shift; others round away from zero, or to
- * even, what has the value in it. */
-static pwl_form form_under(pwl_rounding rounding)
+ * even, what has the value in it, and a half is rounded down by what is added to it. */
+static pwl_form form_of(const struct spec *spec)
 {
-    return rounding == PWL_FLOOR || rounding == PWL_HALF_UP ? PWL_ANCHORED : PWL_BIASED;
+    const bool is_anchored = spec->rounding == PWL_FLOOR || spec->rounding == PWL_HALF_UP;
+    return is_anchored && !spec->constraints.half_down ? PWL_ANCHORED : PWL_BIASED;
 }
 
 void spec_settle_form(struct spec *spec)
 {
     if (spec->constraints.knots == KNOTS_POINTS && !spec->has_form)
-        spec->form = form_under(spec->rounding);
+        spec->form = form_of(spec);
 }
 
 static int check_number(const struct spec *spec, struct diag *diag)
@@ -88,7 +89,7 @@ static int check_steps(const struct spec *spec, struct diag *diag)
 
 int spec_check_points(const struct spec *spec, struct diag *diag)
 {
-    const pwl_form form = form_under(spec->rounding);
+    const pwl_form form = form_of(spec);
     const char *const kind = has_points(spec) ? "points" : "steps";
     if (!has_values(spec))
         return EXIT_DONE;
@@ -103,6 +104,11 @@ int spec_check_points(const struct spec *spec, struct diag *diag)
                         SPEC_EXHAUSTIVE_BITS);
     if (!has_points(spec))
         return check_steps(spec, diag);
+    if (spec->constraints.half_down && spec->rounding != PWL_FLOOR)
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots points:%d:half_down with --rounding %s: is a rounding itself; leave "
+                        "--rounding out",
+                        spec->constraints.point_shift, rounding_name(spec->rounding));
     if (spec->constraints.slope_terms)
         return diag_set(diag, EXIT_USAGE,
                         "--knots points with --slope-terms %d: slopes are differences of values; leave one out",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a table is, by the definitions alone, against what it was asked to keep to. */
+#include "every_points.h"
 #include "fixture.h"
 #include "tiny_spec.h"
 
@@ -37,9 +38,10 @@ static bool keeps_to_values(const struct every_spec *every, const struct table *
     int64_t value = 0;
     for (int m = 0; m < table->segment_count; m++) {
         const struct segment *s = &table->segments[m];
-        const int64_t width = INT64_C(1) << every->shift, sum = every->form == EVERY_ANCHORED
-                                                                    ? s->offset * width
-                                                                    : s->offset + s->q_b * (s->start - every->zp_x);
+        const int64_t width = INT64_C(1) << every->shift,
+                      sum = every->form == EVERY_ANCHORED
+                                ? s->offset * width
+                                : s->offset + s->q_b * (s->start - every->zp_x) - every_half_down(every);
         if (s->n != every->shift || sum % width != 0 || (m > 0 && sum / width != value) ||
             s->start != every->first_x + m * width)
             return false;

@@ -111,6 +111,7 @@ struct every_spec tiny_every(const struct tiny *tiny, int segments)
                                .offset_low = offsets.low,
                                .offset_high = offsets.high,
                                .shift = shift_of(tiny, segments),
+                               .half_down = spec->constraints.half_down,
                                .step_shift = spec->constraints.knots == KNOTS_STEPS ? spec->constraints.point_shift : 0,
                                .slope_terms = spec->constraints.slope_terms,
                                .one_shift = spec->constraints.one_shift,

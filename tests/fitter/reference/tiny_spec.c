@@ -344,7 +344,7 @@ void tiny_draw_tied_fold(struct tiny *tiny, int number)
 
 void tiny_draw_points(struct tiny *tiny, int number)
 {
-    char knots[16], limit[24];
+    char knots[24], limit[24];
     seed(number, 4);
     struct format format = draw_format(false);
     const bool wide = one_in(6), by_error = number / 4 % 4 == 3;
@@ -364,8 +364,10 @@ void tiny_draw_points(struct tiny *tiny, int number)
         draw_samples(tiny, &format);
     }
     add_text(tiny, ";");
-    tiny_set(tiny, "--rounding", roundings[number % 4]);
-    snprintf(knots, sizeof knots, "points:%d", (int)between(1, format.in_bits - 1));
+    const bool down = number % 4 == 0 && one_in(3);
+    if (!down)
+        tiny_set(tiny, "--rounding", roundings[number % 4]);
+    snprintf(knots, sizeof knots, "points:%d%s", (int)between(1, format.in_bits - 1), down ? ":half_down" : "");
     snprintf(limit, sizeof limit, "%.4g", uniform(0.3, 3));
     tiny_set(tiny, "--knots", by_error ? "points" : knots);
     if (by_error || one_in(8))
