@@ -30,6 +30,7 @@ const struct profile *const profiles[] = {
     &profile_nvdla,
     &profile_gna,
     &profile_k210,
+    &profile_mli,
     &profile_hls4ml,
     &profile_hls4ml_oneapi,
     NULL,

@@ -334,7 +334,7 @@ NOTATIONS = [f"{profile}:{notation}" for profile, notations in (
     ("espdl16", "npy c py bytes"), ("espdl16-p4", "npy c py bytes"), ("espdl16-linear", "npy c py bytes"),
     ("quant-gru", "cpp bytes"), ("aimet-pe", "json bytes"),
     ("finn", "json npy dat"), ("aie", "cpp bytes"), ("aie-v2", "cpp bytes"), ("nvdla", "bytes"), ("gna", "bytes"),
-    ("k210", "bytes")) for notation in notations.split()]
+    ("k210", "bytes"), ("mli", "c")) for notation in notations.split()]
 S8_S8, U8_U8, S8_S4, S16_S16, U16_U16, S16_S12, S18_S20, S18_U8, S32_S16 = range(9)
 
 
@@ -360,6 +360,7 @@ def import_seeds():
     yield seed("tflm16:c", S16_S16, images.c_array("int16_t", points))
     yield seed("espdl16-p4:c", S16_S16, images.c_array("int16_t", images.espdl16_table() + [0]))
     yield seed("espdl16-p4:py", S16_S16, f"TABLE = {images.espdl16_table()}\n")
+    yield seed("mli:c", S16_S16, images.mli_image())
     yield seed("ethosu8:c", U8_U8, images.c_array("uint8_t", range(256)))
     yield seed("tosa16:npy", S16_S16, images.npy(points, "i2", (513,)))
     yield seed("quant-gru:cpp", U16_U16, images.gru_text())

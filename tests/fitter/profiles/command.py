@@ -57,6 +57,8 @@ class Types:
         self.x, self.y = (Range(table[side]["qmin"], table[side]["qmax"]) for side in ("in", "out"))
         self.zp_x, self.zp_y = (table[side]["zero_point"] for side in ("in", "out"))
         self.bits_x, self.bits_y = (table[side]["bits"] for side in ("in", "out"))
+        power = table["in"]["scale"].partition("^")[2]
+        self.fraction = -int(power) if power else None
         self.flags = ["--function", table["function"]]
         for side in ("in", "out"):
             kind = table[side]
@@ -125,6 +127,8 @@ def reader_of(profile, notation, data, types):
     if base.startswith("espdl16"):
         return {"bytes": lambda: kind.parse(data), "npy": lambda: kind(texts.npy_values(data)),
                 "c": lambda: kind.from_c(data.decode()), "py": lambda: kind.from_py(data.decode())}[notation]()
+    if base == "mli":
+        return kind.from_c(data.decode(), types.fraction)
     if base == "ethosu16":
         return kind.parse(data) if notation == "bytes" else read_ethosu16(data.decode())
     if base in ("tosa16", "tflm16"):

@@ -4,6 +4,7 @@ refuses with exit 2 and one of the messages that are known."""
 import struct
 
 import consumers
+import images
 from consumers import Range
 from harness import tap
 
@@ -56,6 +57,16 @@ def espdl16(kind):
         data = struct.pack(f"<{count}h", *(draw.number(15 if narrow else 16) for _ in range(count)))
         return "s16", "s16", data, kind.parse(data)
     return make
+
+
+def mli(draw):
+    shift = draw.random.choice((5, 7, 8, 11))
+    count = draw.random.choice((2, 3, 17, (65536 >> shift) + 1))
+    narrow = draw.random.random() < 0.8
+    data = [draw.number(14 if narrow else 16) for _ in range(count)]
+    offset = draw.random.choice((count // 2, 32768 >> shift, -3, 0, 40))
+    text = images.mli_text(data, 12 - shift, offset)
+    return "s16:2^-12", "s16:2^-15", text.encode(), consumers.Mli(data, 12 - shift, 15, offset)
 
 
 def ethosu16(draw):
@@ -163,7 +174,7 @@ def finn(draw):
 DRAWN = {"tosa8:bytes": outputs(consumers.Tosa8), "ethosu8:bytes": outputs(consumers.Ethosu8),
          "tflm8:bytes": outputs(consumers.Tflm8), "executorch8:bytes": outputs(consumers.Executorch8),
          "xnnpack8:bytes": outputs(consumers.Xnnpack8), "espdl16:bytes": espdl16(consumers.Espdl16),
-         "espdl16-p4:bytes": espdl16(consumers.Espdl16P4), "espdl16-linear:bytes": espdl16(consumers.Espdl16Linear),
+         "mli:c": mli, "espdl16-p4:bytes": espdl16(consumers.Espdl16P4), "espdl16-linear:bytes": espdl16(consumers.Espdl16Linear),
          "tosa16:bytes": points(consumers.Tosa16),
          "tflm16:bytes": points(consumers.Tflm16), "ethosu16:bytes": ethosu16, "quant-gru:bytes": quant_gru,
          "aimet-pe:bytes": aimet_pe, "finn:json": finn, "aie:bytes": aie, "nvdla:bytes": nvdla, "gna:bytes": gna,

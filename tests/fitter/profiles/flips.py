@@ -15,7 +15,7 @@ def places(profile, notation, data, count):
         return range(128, len(data))
     if notation != "bytes":
         text = data.decode()
-        marks = {"mlir": r"dense<\[[^\]]*\]", "c": r"\{[^}]*\}", "py": r"TABLE = \[[^\]]*\]", "json": r'"(?:q_b|term_c_precomputed)": -?\d+|\[-?\d+, [-\d, ]+\]',
+        marks = {"mlir": r"dense<\[[^\]]*\]", "c": r"\{\n[^}]*\}", "py": r"TABLE = \[[^\]]*\]", "json": r'"(?:q_b|term_c_precomputed)": -?\d+|\[-?\d+, [-\d, ]+\]',
                  "cpp": r"\.(?:q_b|term_c_precomputed) = -?\d+|\[\d+\] = \{[^}]*\}"}
         spans = [match.span() for match in re.finditer(marks[notation], text)]
         if profile == "quant-gru":

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Readers of tables whose values lie on an even grid of a width that the table's size tells: ESP-DL. consumers.py tells
-what a reader is."""
+"""Readers of tables whose values lie on an even grid of a width that the table's size or text tells: ESP-DL, embARC
+MLI. consumers.py tells what a reader is."""
 import re
 import struct
 
 import texts
-from arithmetic import S16, holds
+from arithmetic import S16, clip, half_up, holds, wrap
 from texts import need
 
 
@@ -73,3 +73,37 @@ class Espdl16Linear(Espdl16):
         need(holds(S16, code), f"{self.profile}: no input {code}")
         i, f = divmod(code + 32768, self.step)
         return self.table[i] + int(f * (self.table[i + 1] - self.table[i]) / self.step)
+
+
+class Mli:
+    """mli_lut of int16, and a tensor of int16 of so many fraction bits: mli_prv_lut_ref.h. A difference and a result have
+    16 bits, and wrap."""
+    profile = "mli"
+    x = y = S16
+
+    def __init__(self, data, in_frac_bits, out_frac_bits, input_offset, tensor_frac_bits=12):
+        self.data, self.offset = list(data), input_offset
+        self.in_frac_bits, self.out_frac_bits = in_frac_bits, out_frac_bits
+        self.shift = tensor_frac_bits - in_frac_bits
+
+    @classmethod
+    def from_c(cls, text, tensor_frac_bits=12):
+        arrays = [array for name, array in texts.c_arrays(text).items() if name.endswith("_data")]
+        need(len(arrays) == 1 and arrays[0].type == "int16_t", "mli: not one array of int16_t")
+        numbers = {name: int(value) for name, value in re.findall(r"enum \{ \w+?_(in_frac_bits|out_frac_bits|input_offset) = "
+                                                                  r"(-?\d+) \};", text)}
+        need(len(numbers) == 3, f"mli: numbers {numbers}")
+        return cls(arrays[0].values, tensor_frac_bits=tensor_frac_bits, **numbers)
+
+    def evaluate(self, code):
+        need(holds(S16, code), f"mli: no input {code}")
+        i = min(max((code >> self.shift) + self.offset, 0), len(self.data) - 2)
+        difference = wrap(self.data[i] - self.data[i + 1], 16)
+        return wrap(self.data[i] - clip(half_up(difference * (code & (1 << self.shift) - 1), self.shift), S16), 16)
+
+    def check(self):
+        need(self.in_frac_bits >= 0, f"mli: in_frac_bits {self.in_frac_bits} is below 0")
+        need(1 <= self.shift <= 15, f"mli: the input has {self.shift} bits more than the table, not 1 to 15")
+        need(len(self.data) >= 2, f"mli: {len(self.data)} entries")
+        for i, (value, after) in enumerate(zip(self.data, self.data[1:])):
+            need(holds(S16, value - after), f"mli: data[{i}] - data[{i + 1}] needs more than 16 bits")

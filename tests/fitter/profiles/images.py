@@ -4,6 +4,7 @@
 image(profile) gives the bytes: of aie one of the two equal arrays, of finn the texts by file name.
 """
 import json
+import math
 import struct
 
 
@@ -23,6 +24,23 @@ def espdl16_table():
 
 def espdl_linear_table():
     return [i * i // 4 - 1000 for i in range(257)]
+
+
+def mli_recipe(function, count, in_frac_bits):
+    """As MLI's lutfx.py makes a table: 0 in the middle, halves away from it."""
+    values = [function((i - count // 2) / 2 ** in_frac_bits) * 32768 for i in range(count)]
+    return [min(max(int(value + 0.5 if value > 0 else value - 0.5), -32768), 32767) for value in values]
+
+
+def mli_text(data, in_frac_bits, input_offset, out_frac_bits=15):
+    return c_array("int16_t", data, "tanh_data") + "".join(
+        f"enum {{ tanh_{name} = {value} }};\n" for name, value in (
+            ("in_frac_bits", in_frac_bits), ("out_frac_bits", out_frac_bits), ("input_offset", input_offset)))
+
+
+def mli_image():
+    """MLI's own table of tanh."""
+    return mli_text(mli_recipe(math.tanh, 344, 5), 5, 172)
 
 
 def ethosu16_image():
@@ -99,6 +117,7 @@ IMAGES = {
     "xnnpack8": lambda: struct.pack("256B", *(doubled()[(i + 128) % 256 - 128] % 256 for i in range(256))),
     **{profile: lambda: struct.pack("<257h", *espdl16_table()) for profile in ("espdl16", "espdl16-p4")},
     "espdl16-linear": lambda: struct.pack("<257h", *espdl_linear_table()),
+    "mli": mli_image,
     "tosa16": lambda: struct.pack("<513h", *points()),
     "tflm16": lambda: struct.pack("<513h", *points()),
     "ethosu16": ethosu16_image,

@@ -61,6 +61,7 @@ TEXTS = [
     ("tosa16:mlir", Y16, lambda: images.mlir(images.points(), 16, images.RESCALE), vectors.Y16),
     ("executorch8:npy", Y8, lambda: images.npy(list(images.doubled().values()), "i2", (256,)), images.doubled()),
     ("xnnpack8:c", Y8, lambda: images.c_array("uint8_t", images.image("xnnpack8")), images.doubled()),
+    ("mli:c", Y16, images.mli_image, vectors.MLI),
     ("tflm16:c", Y16, lambda: images.c_array("int16_t", images.points()), vectors.Y16),
     ("quant-gru:cpp", ["--in", "u16:2^-12:24576", "--out", "u16:2^-16:-1"], images.gru_text,
      clipped(vectors.GRU, 0, 65535)),
@@ -99,7 +100,7 @@ def guarded(name, check, *arguments):
 
 NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8": "bytes c npy", "ethosu16": "bytes c",
              "tflm8": "bytes c npy", "tflm16": "bytes c npy", "executorch8": "bytes c npy", "xnnpack8": "bytes c npy",
-             "espdl16": "bytes npy c py", "espdl16-p4": "bytes npy c py", "espdl16-linear": "bytes npy c py", "quant-gru": "bytes cpp", "aimet-pe": "bytes json",
+             "espdl16": "bytes npy c py", "espdl16-p4": "bytes npy c py", "espdl16-linear": "bytes npy c py", "quant-gru": "bytes cpp", "aimet-pe": "bytes json", "mli": "c",
              "finn": "json npy dat", "aie": "bytes cpp", "aie-v2": "bytes cpp", "nvdla": "bytes", "gna": "bytes",
              "k210": "bytes"}
 
@@ -118,6 +119,7 @@ FITS = {
                  ("exp", ["--in", "s9:0.01:5", "--out", "u8"])],
     "finn": [("sigmoid", []), ("tanh", ["--in", "u7:2^-4:64", "--out", "u2"]),
              ("softplus", ["--in", "s10:2^-6", "--out", "u8:2^-5:0"])],
+    "mli": [("sigmoid", []), ("gelu", []), ("tanh", ["--in", "s16:2^-10", "--knots", "points:6:half_down"])],
     "aie": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "s10:2^-6", "--segments", "32"]),
             ("exp", ["--in", "s9:2^-7", "--segments", "8", "--out", "s12:2^-7"])],
     "nvdla": [("sigmoid", []), ("gelu", ["--in", "s11:2^-7", "--knots", "points:3"]),

@@ -180,6 +180,24 @@ def check_espdl():
         code: -y for code, y in ESPDL["espdl16-linear"].items()})
 
 
+# By hand, of MLI's table of tanh: 7 bits between two of its points, 0 is data[172]. Halves go down: at 32, 1024 * 32 / 128
+# is 256 itself, at 129 (2045 - 1024) / 128 = 7.98; at 192, 510.5.
+MLI = {-32768: -32767, -22017: -32767, -21888: -32767, -129: -1032, -64: -512, 0: 0, 1: 8, 32: 256, 64: 512, 129: 1032,
+       192: 1534, 21887: 32767, 32767: 32767}
+
+
+def check_mli():
+    reader = consumers.Mli.from_c(images.mli_image())
+    accepted("mli: checks", reader.check)
+    same("mli: the recipe gives the published values", reader.data[:8] + reader.data[168:177] + reader.data[-3:],
+         (-32767, -32767, -32766, -32766, -32766, -32766, -32766, -32766, -4075, -3063, -2045, -1024, 0, 1024, 2045, 3063,
+          4075, 32766, 32766, 32767))
+    outputs("mli: outputs", reader.evaluate, MLI)
+    ends = consumers.Mli([5, 1, 9], 4, 15, 0)
+    outputs("mli: the lines of the ends come again", ends.evaluate, {
+        -32768: 5, -1: 1, 0: 5, 128: 3, 255: 1, 256: 1, 384: 5, 512: 1, 640: 5, 32767: 9})
+
+
 def check_quant_gru(folder):
     data = image("quant-gru")
     check_bytes("quant-gru", data, 276, 0x5a3e89d3, [(0, "44fdffff080000000000000000100000")])
@@ -332,6 +350,7 @@ def main():
         check_tflm()
         check_bytes_of_8_bits()
         check_espdl()
+        check_mli()
         check_quant_gru(folder)
         check_aimet()
         check_finn(folder / "finn")
