@@ -31,6 +31,7 @@ const struct profile *const profiles[] = {
     &profile_gna,
     &profile_k210,
     &profile_mli,
+    &profile_tosa_softmax8,
     &profile_hls4ml,
     &profile_hls4ml_oneapi,
     NULL,

@@ -334,7 +334,7 @@ NOTATIONS = [f"{profile}:{notation}" for profile, notations in (
     ("espdl16", "npy c py bytes"), ("espdl16-p4", "npy c py bytes"), ("espdl16-linear", "npy c py bytes"),
     ("quant-gru", "cpp bytes"), ("aimet-pe", "json bytes"),
     ("finn", "json npy dat"), ("aie", "cpp bytes"), ("aie-v2", "cpp bytes"), ("nvdla", "bytes"), ("gna", "bytes"),
-    ("k210", "bytes"), ("mli", "c")) for notation in notations.split()]
+    ("k210", "bytes"), ("mli", "c"), ("tosa-softmax8", "c mlir bytes")) for notation in notations.split()]
 S8_S8, U8_U8, S8_S4, S16_S16, U16_U16, S16_S12, S18_S20, S18_U8, S32_S16 = range(9)
 
 

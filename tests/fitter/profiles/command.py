@@ -127,6 +127,10 @@ def reader_of(profile, notation, data, types):
     if base.startswith("espdl16"):
         return {"bytes": lambda: kind.parse(data), "npy": lambda: kind(texts.npy_values(data)),
                 "c": lambda: kind.from_c(data.decode()), "py": lambda: kind.from_py(data.decode())}[notation]()
+    if base == "tosa-softmax8":
+        given = types.zp_x, types.x
+        return {"bytes": lambda: kind.parse(data, *given), "c": lambda: kind.from_c(data.decode(), *given),
+                "mlir": lambda: kind.from_mlir(data.decode(), *given)}[notation]()
     if base == "mli":
         return kind.from_c(data.decode(), types.fraction)
     if base == "ethosu16":

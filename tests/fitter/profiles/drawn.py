@@ -69,6 +69,13 @@ def mli(draw):
     return "s16:2^-12", "s16:2^-15", text.encode(), consumers.Mli(data, 12 - shift, 15, offset)
 
 
+def softmax8(draw):
+    zero, x = draw.random.choice(((255, "u8"), (127, "s8"), (0, "s9")))
+    bytes_only = draw.random.random() < 0.8
+    data = struct.pack("<2052h", *(draw.random.randrange(256) if bytes_only else draw.number(16) for _ in range(2052)))
+    return f"{x}:2^-4:{zero}", "s32:2^-31:0", data, consumers.TosaSoftmax8.parse(data, zero, ranges(x))
+
+
 def ethosu16(draw):
     data = struct.pack("<1024h", *(draw.number(16) for _ in range(1024)))
     return "s16", "s16", data, consumers.Ethosu16.parse(data)
@@ -174,7 +181,7 @@ def finn(draw):
 DRAWN = {"tosa8:bytes": outputs(consumers.Tosa8), "ethosu8:bytes": outputs(consumers.Ethosu8),
          "tflm8:bytes": outputs(consumers.Tflm8), "executorch8:bytes": outputs(consumers.Executorch8),
          "xnnpack8:bytes": outputs(consumers.Xnnpack8), "espdl16:bytes": espdl16(consumers.Espdl16),
-         "mli:c": mli, "espdl16-p4:bytes": espdl16(consumers.Espdl16P4), "espdl16-linear:bytes": espdl16(consumers.Espdl16Linear),
+         "mli:c": mli, "tosa-softmax8:bytes": softmax8, "espdl16-p4:bytes": espdl16(consumers.Espdl16P4), "espdl16-linear:bytes": espdl16(consumers.Espdl16Linear),
          "tosa16:bytes": points(consumers.Tosa16),
          "tflm16:bytes": points(consumers.Tflm16), "ethosu16:bytes": ethosu16, "quant-gru:bytes": quant_gru,
          "aimet-pe:bytes": aimet_pe, "finn:json": finn, "aie:bytes": aie, "nvdla:bytes": nvdla, "gna:bytes": gna,
@@ -184,7 +191,7 @@ DRAWN = {"tosa8:bytes": outputs(consumers.Tosa8), "ethosu8:bytes": outputs(consu
 KNOWN = ("more bits than there are", "32 bits", "nothing clips", "apart; must be", "not in order", "must ascend",
          "give an --in that begins there", "no table does that", "zero point", "no proof that it is safe", "must be an integer in",
          "must have 6 bits", "must not be negative", "must be at most 43", "needs more than", "below thresholds",
-         "must have 5 bits", "nothing serves", "must fit")
+         "must have 5 bits", "nothing serves", "must fit", "must be a byte")
 
 
 def ranges(kind):

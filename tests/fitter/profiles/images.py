@@ -7,6 +7,8 @@ import json
 import math
 import struct
 
+import softmax
+
 
 def points():
     return [(i - 256) ** 2 // 2 - 16384 for i in range(513)]
@@ -118,6 +120,7 @@ IMAGES = {
     **{profile: lambda: struct.pack("<257h", *espdl16_table()) for profile in ("espdl16", "espdl16-p4")},
     "espdl16-linear": lambda: struct.pack("<257h", *espdl_linear_table()),
     "mli": mli_image,
+    "tosa-softmax8": lambda: softmax.image(softmax.recipe(2 ** -4)),
     "tosa16": lambda: struct.pack("<513h", *points()),
     "tflm16": lambda: struct.pack("<513h", *points()),
     "ethosu16": ethosu16_image,

@@ -43,6 +43,7 @@ VECTORS = [
     ("tflm8:bytes", Y8, images.doubled()),
     ("executorch8:bytes", Y8, images.doubled()),
     ("xnnpack8:bytes", Y8, images.doubled()),
+    ("tosa-softmax8:bytes", ["--in", "s9:2^-4:0", "--out", "s32:2^-31"], vectors.softmax_outputs()),
     *((f"{profile}:bytes", Y16, expected) for profile, expected in vectors.ESPDL.items()),
     ("tosa16:bytes", Y16, vectors.Y16),
     ("tflm16:bytes", Y16, vectors.Y16),
@@ -100,7 +101,7 @@ def guarded(name, check, *arguments):
 
 NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8": "bytes c npy", "ethosu16": "bytes c",
              "tflm8": "bytes c npy", "tflm16": "bytes c npy", "executorch8": "bytes c npy", "xnnpack8": "bytes c npy",
-             "espdl16": "bytes npy c py", "espdl16-p4": "bytes npy c py", "espdl16-linear": "bytes npy c py", "quant-gru": "bytes cpp", "aimet-pe": "bytes json", "mli": "c",
+             "espdl16": "bytes npy c py", "espdl16-p4": "bytes npy c py", "espdl16-linear": "bytes npy c py", "quant-gru": "bytes cpp", "aimet-pe": "bytes json", "mli": "c", "tosa-softmax8": "c mlir bytes",
              "finn": "json npy dat", "aie": "bytes cpp", "aie-v2": "bytes cpp", "nvdla": "bytes", "gna": "bytes",
              "k210": "bytes"}
 
@@ -119,6 +120,7 @@ FITS = {
                  ("exp", ["--in", "s9:0.01:5", "--out", "u8"])],
     "finn": [("sigmoid", []), ("tanh", ["--in", "u7:2^-4:64", "--out", "u2"]),
              ("softplus", ["--in", "s10:2^-6", "--out", "u8:2^-5:0"])],
+    "tosa-softmax8": [("exp", []), ("exp", ["--in", "s8:0.0471:127"]), ("exp", ["--in", "s9:2^-5:0"])],
     "mli": [("sigmoid", []), ("gelu", []), ("tanh", ["--in", "s16:2^-10", "--knots", "points:6:half_down"])],
     "aie": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "s10:2^-6", "--segments", "32"]),
             ("exp", ["--in", "s9:2^-7", "--segments", "8", "--out", "s12:2^-7"])],
@@ -133,7 +135,7 @@ FITS = {
              ("sigmoid", ["--in", "s9:2^-6", "--segments", "5", "--out", "u8:2^-7:64"])],
 }
 FITS["aie-v2"] = FITS["aie"]
-FLIPPED = {"k210": 0}  # which of them has the files that flips.py changes, where not the second
+FLIPPED = {"k210": 0, "tosa-softmax8": 2}  # which of them has the files that flips.py changes, where not the second
 
 
 def meaning(pwlc, table):

@@ -210,6 +210,25 @@ REFUSALS = [
                ("c", images.mli_text([0, 1], 1.5, 0), "tanh_in_frac_bits is 1.5"),
                ("c", images.mli_text([0, 40000], 4, 0), "data[1] would be 40000")]},
 
+    # -- tosa-softmax8 --
+    {"profile": "tosa-softmax8", "by": "writer", "what": "codes farther than 256 from the zero point", "says": "inputs",
+     "why": "a TABLE has 513 entries", "broken": lambda: check("tosa-softmax8", images.image("tosa-softmax8"), 254,
+                                                               Range(0, 511)),
+     "emit": [(dict(table("u8", "s32", *UP, [(0, 0, 0, 0)]), out=dict(kind("s32"), scale="2^-31"),
+                    **{"in": kind("u8", 257)}), "from -257 to -2 beyond its zero point"),
+              (table("u10", "s32", *UP, [(0, 0, 0, 0)]), "the input is u10")]},
+    {"profile": "tosa-softmax8", "by": "writer", "what": "outputs that are not s32 with 31 bits behind the point",
+     "why": "softmax goes on with them",
+     "emit": [(table("u8", "s16", *UP, [(0, 0, 0, 0)]), "the output is s16"),
+              (table("u8", "s32", *UP, [(0, 0, 0, 0)]), "the output has scale 2^-4")]},
+    {"profile": "tosa-softmax8", "by": "reader", "what": "an image of another size", "says": "4103 bytes, not 4104",
+     "why": "four tables of 513", "import": "4103 bytes", "image": images.cut("tosa-softmax8")},
+    {"profile": "tosa-softmax8", "by": "reader", "what": "entries that are no bytes", "says": "an entry is no byte",
+     "why": "slopes of 16 bits would not do for more",
+     "broken": lambda: check("tosa-softmax8", images.patched("tosa-softmax8", 20, b"\x00\x01")),
+     "files": [("bytes", images.patched("tosa-softmax8", 20, b"\x00\x01"), "bits_31_24[10] is 256"),
+               ("mlir", "module {}", "has 0 tosa.table")]},
+
     # -- quant-gru --
     {"profile": "quant-gru", "by": "reader", "what": "an image of another size", "says": "275 bytes, not 276",
      "why": "the structure has 276 bytes", "import": "275 bytes",

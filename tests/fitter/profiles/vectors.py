@@ -18,6 +18,7 @@ import consumers
 import edges
 import images
 import native
+import softmax
 from consumers import S8, S16, U8, U16, Range
 from harness import accepted, check_bytes, end, outputs, refuses, same, tap
 from images import IMAGES, image
@@ -198,6 +199,21 @@ def check_mli():
         -32768: 5, -1: 1, 0: 5, 128: 3, 255: 1, 256: 1, 384: 5, 512: 1, 640: 5, 32767: 9})
 
 
+def softmax_outputs():
+    return {d: y for d, y in softmax.recipe(2 ** -4).items()}
+
+
+def check_softmax():
+    """The recipe is near to exp, and a little off: by up to some thousands of 2^-31."""
+    reader = consumers.TosaSoftmax8.parse(image("tosa-softmax8"), 0, Range(-256, 0))
+    accepted("tosa-softmax8: checks", reader.check)
+    outputs("tosa-softmax8: outputs", reader.evaluate, softmax_outputs())
+    same("tosa-softmax8: bytes of one", [table[256] for table in reader.tables], (127, 255, 255, 255))
+    errors = [abs(y - min(math.exp(d / 16) * 2 ** 31, 2 ** 31 - 1)) for d, y in softmax_outputs().items()]
+    print(f"# tosa-softmax8: the recipe is off by up to {max(errors):.1f} of 2^-31")
+    tap(0.5 < max(errors) < 4096, "tosa-softmax8: the recipe is exp, rounded a few times", f"{max(errors)}")
+
+
 def check_quant_gru(folder):
     data = image("quant-gru")
     check_bytes("quant-gru", data, 276, 0x5a3e89d3, [(0, "44fdffff080000000000000000100000")])
@@ -351,6 +367,7 @@ def main():
         check_bytes_of_8_bits()
         check_espdl()
         check_mli()
+        check_softmax()
         check_quant_gru(folder)
         check_aimet()
         check_finn(folder / "finn")
