@@ -49,6 +49,7 @@ static const struct lookup of_vivado[] = {
     {"selu", "selu_table", "table_t", .rule = BELOW, .range_log2 = 3, .slope = SELU_SLOPE, .slope_bits = 15},
     {"exp", "exp_table", "exp_table_t", .rule = TOP},
     {"reciprocal", "invert_table", "inv_table_t", .rule = TOP},
+    {"expr", "exp_table", "exp_table_t", .rule = TOP}, /* exp(-x), of what stable softmax lies below its maximum */
     {.function = NULL},
 };
 
@@ -78,9 +79,14 @@ static const struct lookup *find_lookup(const struct lookup *lookups, const stru
     for (const struct lookup *lookup = lookups; lookup->function; lookup++)
         if (strcmp(lookup->function, table->function) == 0)
             return lookup;
-    diag_set(diag, EXIT_REQUIREMENT,
-             "the function is %s; must be sigmoid, tanh, softsign, softplus, elu, selu, exp or reciprocal",
-             table->function);
+    struct text names = {0};
+    for (const struct lookup *lookup = lookups; lookup->function; lookup++)
+        text_add(&names, "%s%s", lookup == lookups ? "" : ", ", lookup->function);
+    if (names.failed)
+        diag_set(diag, EXIT_IO, "out of memory for a message");
+    else
+        diag_set(diag, EXIT_REQUIREMENT, "the function is %s; must be one of %s", table->function, names.bytes);
+    text_free(&names);
     return NULL;
 }
 
@@ -313,15 +319,15 @@ static int read_numbers(const struct layout *wanted, const char *bytes, size_t s
 static const struct notation notation_vivado = {"tb", "an array of numbers in C++", write_vivado, read_numbers, NULL};
 static const struct notation notation_oneapi = {"tb", "an array of numbers in C++", write_oneapi, read_numbers, NULL};
 
-#define LIMITS                                                                                                         \
-    "values of sigmoid, tanh, softsign, softplus, elu, selu, exp or reciprocal, of fixed-point numbers, a power of "   \
-    "two up to 4096"
+#define LIMITS(OTHERS)                                                                                                 \
+    "values of sigmoid, tanh, softsign, softplus, elu, selu, exp" OTHERS                                               \
+    " or reciprocal, of fixed-point numbers, a power of two up to 4096"
 #define FLAGS "--method lut --pow2-scales --in s10:2^-6:0 --out s16:auto:0"
 
 const struct profile profile_hls4ml = {
     .name = "hls4ml",
     .reader = "hls4ml's nnet_activation.h for Vivado and Vitis, in place of its init_..._table",
-    .limits = LIMITS,
+    .limits = LIMITS(", an expression as exp(-x)"),
     .flags = FLAGS,
     .layout = &layout,
     .notations = {&notation_vivado},
@@ -332,7 +338,7 @@ const struct profile profile_hls4ml = {
 const struct profile profile_hls4ml_oneapi = {
     .name = "hls4ml-oneapi",
     .reader = "hls4ml for oneAPI and Quartus: nnet_utils/activation_tables",
-    .limits = LIMITS,
+    .limits = LIMITS(""),
     .flags = FLAGS,
     .layout = &layout,
     .notations = {&notation_oneapi},
