@@ -18,13 +18,15 @@ import sys
 import tempfile
 
 import borders
+import consumers
 import drawn
 import flips
 import images
 import native
 import provoked
+import softmax
 import vectors
-from command import Pwlc, reader_of, state
+from command import Pwlc, pack_words, reader_of, state
 from harness import accepted, end, same, tap
 from texts import Refused
 
@@ -200,6 +202,25 @@ def check_function(pwlc, profile, function, flags, compiled):
     return files, types, expected
 
 
+def check_softmax16(pwlc):
+    """Both tables of softmax of int16, by the layout of tflm16: TensorFlow Lite's own, and ours, which are nearer."""
+    for name, (flags, f, *ends) in softmax.TABLES16.items():
+        points = softmax.recipe16(f, *ends)
+        pwlc.write("softmax16.in", pack_words("h", points))
+        given = [*(["--function"] if flags[0] == "exp" else []), *flags, "--out", "s16:2^-15:0"]
+        pwlc.must("import", "softmax16.in", "--profile", "tflm16:bytes", *given, "-o", "softmax16.json")
+        codes = range(-32768, 32768)
+        theirs = pwlc.evaluate("softmax16.json", codes)
+        same(f"softmax of int16, {name}: TensorFlow Lite's own", theirs, map(consumers.Tflm16(points).evaluate, codes))
+        pwlc.must("fit", *flags, "--out", "s16:2^-15:0", "--profile", "tflm16", "-o", "softmax16.json")
+        pwlc.must("emit", "softmax16.json", "--profile", "tflm16:bytes", "-o", "softmax16.out")
+        ours = consumers.Tflm16.parse(pwlc.read("softmax16.out"))
+        accepted(f"softmax of int16, {name}: the reader accepts it", ours.check)
+        errors = [softmax.largest_error16(outputs, f, *ends) for outputs in (map(ours.evaluate, codes), theirs)]
+        print(f"# softmax of int16, {name}: ours {errors[0]:.4g}, TensorFlow Lite's {errors[1]:.4g}")
+        tap(errors[0] < errors[1], f"softmax of int16, {name}: ours is nearer", f"{errors}")
+
+
 def check_notations(pwlc, profile, name, types):
     """A file of another notation of the profile is refused by the name of its own."""
     notations = [notation for notation in NOTATIONS[profile].split() if notation != "dat"]
@@ -232,6 +253,7 @@ def main(program):
         for case in TEXTS:
             guarded(case[0], check_text, pwlc, *case)
         check_functions(pwlc)
+        guarded("softmax of int16", check_softmax16, pwlc)
         provoked.check_emits(pwlc)
         provoked.check_imports(pwlc)
         borders.check(pwlc)

@@ -75,6 +75,31 @@ class TosaSoftmax8:
              f"tosa-softmax8: inputs {self.x} of zero point {self.zero_point}")
 
 
+# -- The tables of 16 bits ----------------------------------------------------------------------------------------------
+
+# Of what softmax of int16 looks up, as tflm16 has it: flags of fit, f, and the real numbers at its ends.
+TABLES16 = {
+    "exp": (["exp", "--in", f"s16:{10 / 65535!r}:32767"], math.exp, -10, 0),
+    "1 / (1 + x)": (["--expr", "1/(1+x)", "--in", f"s16:{1 / 65535!r}:-32768"], lambda x: 1 / (1 + x), 0, 1)}
+
+
+def recipe16(f, low, high):
+    """gen_lut() of TensorFlow Lite: points 65535/512 codes apart, each moved by half of what the line to the next one is
+    off in the middle."""
+    def nearest(value):
+        return math.floor(abs(value) + 0.5) * (-1 if value < 0 else 1)
+    step, values = (high - low) / 512, []
+    for i in range(512):
+        value, after = nearest(f(low + i * step) * 32768), f(low + (i + 1) * step) * 32768
+        middle = nearest((after + value) / 2) - nearest(f(low + i * step + step / 2) * 32768)
+        values.append(min(max(value - nearest(middle / 2), -32768), 32767))
+    return values + [min(nearest(f(high) * 32768), 32767)]
+
+
+def largest_error16(outputs, f, low, high):
+    return max(abs(y - min(f(low + (high - low) * k / 65535) * 32768, 32767)) for k, y in enumerate(outputs))
+
+
 # -- The recipe -----------------------------------------------------------------------------------------------------------
 
 def high_product(a, b):
