@@ -9,7 +9,7 @@
  *
  * Beyond the ends the first or the last line comes again and again: they are flat, or every code has its line.
  *
- * Sources: embARC MLI's mli_types.h, mli_prv_lut_ref.h and mli_math.h; its generator lutfx.py.
+ * Sources: embARC MLI's mli_types, mli_prv_lut_ref and mli_math; its generator lutfx.
  */
 #include <inttypes.h>
 #include <stdlib.h>

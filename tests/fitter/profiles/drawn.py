@@ -207,6 +207,8 @@ def codes_of(reader, data, draw):
     codes = {x.low, x.low + 1, x.high, x.high - 1} | {draw.random.randint(x.low, x.high) for _ in range(CODES)}
     starts = [row[-1] for row in getattr(reader, "segments", [])] + getattr(reader, "starts", []) + getattr(
         reader, "start", []) + getattr(reader, "thresholds", [])[:40]
+    if hasattr(reader, "step"):  # half way between two entries
+        starts += [-32768 + reader.step * draw.random.randrange(len(reader.table) - 1) + reader.step // 2 for _ in range(9)]
     codes |= {start + k for start in starts for k in (-1, 0, 1) if x.low <= start + k <= x.high}
     return sorted(codes)
 
