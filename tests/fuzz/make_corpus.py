@@ -348,7 +348,8 @@ def import_seeds():
         return notation.replace(":", "_"), bytes([NOTATIONS.index(notation), types, shift]) + data
 
     points, doubled = images.points(), list(images.doubled().values())
-    for profile, types in (("tosa8", S8_S8), ("ethosu8", S8_S8), ("tflm8", U8_U8), ("executorch8", S8_S8), ("xnnpack8", U8_U8), ("espdl16", S16_S16), ("espdl16-linear", S16_S16),
+    for profile, types in (("tosa8", S8_S8), ("ethosu8", S8_S8), ("tflm8", U8_U8), ("executorch8", S8_S8),
+                           ("xnnpack8", U8_U8), ("espdl16", S16_S16), ("espdl16-linear", S16_S16),
                            ("tosa16", S16_S16),
                            ("ethosu16", S16_S16), ("tflm16", S16_S16), ("quant-gru", U16_U16), ("aimet-pe", S16_S16),
                            ("aie", S16_S16), ("nvdla", S18_S20), ("gna", S32_S16), ("k210", S18_U8)):

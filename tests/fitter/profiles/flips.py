@@ -15,7 +15,8 @@ def places(profile, notation, data, count):
         return range(128, len(data))
     if notation != "bytes":
         text = data.decode()
-        marks = {"mlir": r"dense<\[[^\]]*\]", "c": r"\{\n[^}]*\}", "py": r"TABLE = \[[^\]]*\]", "json": r'"(?:q_b|term_c_precomputed)": -?\d+|\[-?\d+, [-\d, ]+\]',
+        marks = {"mlir": r"dense<\[[^\]]*\]", "c": r"\{\n[^}]*\}", "py": r"TABLE = \[[^\]]*\]",
+                 "json": r'"(?:q_b|term_c_precomputed)": -?\d+|\[-?\d+, [-\d, ]+\]',
                  "cpp": r"\.(?:q_b|term_c_precomputed) = -?\d+|\[\d+\] = \{[^}]*\}"}
         if profile == "tosa-softmax8":  # without the last entries, which no code leads to
             marks = {"mlir": r"dense<\[[^\]]*(?=,\s+\d+\]>)", "c": r"\{\n[^}]*(?=\s\d+,\s+\})"}

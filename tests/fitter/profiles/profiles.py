@@ -101,11 +101,12 @@ def guarded(name, check, *arguments):
 
 # -- Functions ----------------------------------------------------------------------------------------------------------
 
-NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8": "bytes c npy", "ethosu16": "bytes c",
-             "tflm8": "bytes c npy", "tflm16": "bytes c npy", "executorch8": "bytes c npy", "xnnpack8": "bytes c npy",
-             "espdl16": "bytes npy c py", "espdl16-p4": "bytes npy c py", "espdl16-linear": "bytes npy c py", "quant-gru": "bytes cpp", "aimet-pe": "bytes json", "mli": "c", "tosa-softmax8": "c mlir bytes",
-             "finn": "json npy dat", "aie": "bytes cpp", "aie-v2": "bytes cpp", "nvdla": "bytes", "gna": "bytes",
-             "k210": "bytes"}
+NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8": "bytes c npy",
+             "ethosu16": "bytes c", "tflm8": "bytes c npy", "tflm16": "bytes c npy", "executorch8": "bytes c npy",
+             "xnnpack8": "bytes c npy", "espdl16": "bytes npy c py", "espdl16-p4": "bytes npy c py",
+             "espdl16-linear": "bytes npy c py", "quant-gru": "bytes cpp", "aimet-pe": "bytes json", "mli": "c",
+             "tosa-softmax8": "c mlir bytes", "finn": "json npy dat", "aie": "bytes cpp", "aie-v2": "bytes cpp",
+             "nvdla": "bytes", "gna": "bytes", "k210": "bytes"}
 
 # profile, function, further flags. Narrow inputs where a fit of 16 bits takes long; each layout has one of 16 bits.
 ANY8 = [("sigmoid", []), ("gelu", ["--in", "u8:2^-4:128", "--out", "u8:2^-5:10"]), ("exp", ["--in", "s7:2^-4"])]
@@ -115,7 +116,8 @@ STEPS16 = [("sigmoid", []), ("gelu", []), ("silu", ["--in", "s16:2^-11:0", "--kn
 FITS = {
     "tosa8": SIGNED8, "ethosu8": ANY8, "tflm8": ANY8, "executorch8": SIGNED8,
     "xnnpack8": ANY8, "espdl16": STEPS16, "espdl16-p4": STEPS16,
-    "espdl16-linear": [("sigmoid", []), ("tanh", ["--knots", "points:9"]), ("softplus", [])], "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
+    "espdl16-linear": [("sigmoid", []), ("tanh", ["--knots", "points:9"]), ("softplus", [])],
+    "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
     "quant-gru": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--out", "s10"]),
                   ("exp", ["--in", "s9:0.01:5", "--segments", "5"])],
     "aimet-pe": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--segments", "7"]),
@@ -191,6 +193,9 @@ def check_function(pwlc, profile, function, flags, compiled):
             tap(again == imported, f"{title}: import gives the same table")
         if notation == "py":
             check_twin(title, data.decode(), types.codes, expected)
+        if profile == "mli" and compiled:
+            same(f"{title}: compiled, all codes", native.run_mli(
+                data.decode(), function, types.fraction, pwlc.folder), expected)
         if notation == "cpp" and compiled and profile == "quant-gru":
             _, outputs = native.run_quant_gru(data.decode(), types.x, types.y, pwlc.folder)
             same(f"{title}: compiled, all codes", outputs, expected)

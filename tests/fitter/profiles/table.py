@@ -91,8 +91,8 @@ class Maker:
         self.recipes = {}
 
     def size(self, profile, table):
-        """Bytes of the emitted table; of finn, thresholds; of aie, of both arrays; of mli, of the array. None where only rising tables are held,
-        and this one is not."""
+        """Bytes of the emitted table; of finn, thresholds; of aie, of both arrays; of mli, of the array. None where
+        only rising tables are held, and this one is not."""
         out = self.folder / "emitted"
         done = run(self.pwlc, "emit", table, "--profile", f"{profile}:{NOTATIONS.get(profile, 'bytes')}", "-o",
                    out)

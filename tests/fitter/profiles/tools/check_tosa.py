@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""check_tosa.py PWLC: tosa-opt takes the text of tosa8, tosa16 and tosa-softmax8, and Arm's reference model of TOSA gives at every code
-what pwlc eval gives."""
+"""check_tosa.py PWLC: tosa-opt takes the text of tosa8, tosa16 and tosa-softmax8, and Arm's reference model of TOSA
+gives at every code what pwlc eval gives."""
 import sys
 import zlib
 
