@@ -30,7 +30,7 @@ static const struct option_info options[] = {
     {"--slope-bits", "B,B...", "widths of q_b, sign included, or ranges (default: 8, 16 or 32, by the types)"},
     {"--slope-terms", "any,1,2", "powers of two whose sum a slope is (default any)"},
     {"--shift", "per-segment,one", "n_BX_total of each segment, or the same in all (default per-segment)"},
-    {"--knots", "free,uniform,pow2[:B],points[:K]", "where segments start, as for fit (default free)"},
+    {"--knots", "free,uniform,pow2[:B],points[:K],steps:K", "where segments start, as for fit (default free)"},
     {"--symmetry", "off,fold", "whole tables, halves of symmetric functions, or both (default off)"},
     {"--range", "LO:HI", "real input range that gives types without a scale theirs, as for fit"},
     {"--zero", SPEC_ZEROS, "as in pwlc fit: keep (default) or leave the code of f(0) = 0 or 1/2"},

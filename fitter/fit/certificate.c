@@ -80,7 +80,7 @@ static bool has_hidden_lines(const struct workspace *work)
     const struct spec *spec = work->spec;
     const struct line_rules *rules = &work->rules;
     const bool one_shift = rules->form == PWL_BIASED && rules->one_shift;
-    return spec->has_offset_type && !has_points(spec) && (one_shift || !line_flat_gives_outputs(rules)) &&
+    return spec->has_offset_type && !has_values(spec) && (one_shift || !line_flat_gives_outputs(rules)) &&
            (one_shift || spec->method == METHOD_LSQ || constraints_tie(&spec->constraints));
 }
 

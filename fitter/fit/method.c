@@ -69,9 +69,10 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
 
     if (has_points(spec))
         return fit_interpolation(work, table, diag);
-    if (!isnan(spec->max_err) && !spec->segments && !method_is_of_codes(spec->method))
+    if (!isnan(spec->max_err) && !spec->segments && !method_is_of_codes(spec->method) && !has_values(spec))
         return fit_max_err(work, most, table, diag) ? diag->code : check_max_err(spec, table, diag);
     const int wanted = method_is_of_codes(spec->method) ? points->count
+                       : has_values(spec)               ? spec_step_count(spec)
                        : spec->segments                 ? spec->segments
                                                         : SPEC_DEFAULT_SEGMENTS,
               count = wanted < most ? wanted : most;

@@ -38,6 +38,10 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
         rules->shift_min = stored.low > rules->shift_min ? (int)stored.low : rules->shift_min;
         rules->shift_max = stored.high < rules->shift_max ? (int)stored.high : rules->shift_max;
     }
+    if (spec->constraints.knots == KNOTS_STEPS) {
+        rules->slopes = (struct integers){0, 0};
+        rules->shift_min = rules->shift_max = 0;
+    }
     const int64_t most = (int64_t)(((uint64_t)1 << (offset_bits(storage, spec->form) - 1)) - 1);
     rules->offsets = spec_offsets(spec, (struct integers){-most - 1, most});
 }

@@ -45,7 +45,7 @@ static bool drop_constraints(struct spec *spec, const struct constraints *rest, 
 static bool drop_shift(struct spec *spec, struct text *choice)
 {
     struct constraints rest = spec->constraints, dropped = {.one_shift = rest.one_shift};
-    if (rest.knots == KNOTS_POINTS)
+    if (has_values(spec))
         return false;
     rest.one_shift = false;
     return drop_constraints(spec, &rest, &dropped, choice);
@@ -74,7 +74,7 @@ static bool drop_slope_terms(struct spec *spec, struct text *choice)
 
 static bool drop_knots(struct spec *spec, struct text *choice)
 {
-    if (spec->constraints.knots == KNOTS_POINTS)
+    if (has_values(spec))
         return false;
     struct constraints rest = spec->constraints, dropped = {.knots = rest.knots, .index_bits = rest.index_bits};
     rest.knots = KNOTS_FREE;

@@ -229,6 +229,8 @@ static int allow_knots(struct workspace *work, int count, struct diag *diag)
         return points_grid_uniform(&work->points, count, diag);
     if (constraints->knots == KNOTS_FREE)
         return EXIT_DONE;
+    if (constraints->knots == KNOTS_STEPS)
+        return points_grid_steps(&work->points, constraints->point_shift, spec->rounding, diag);
     /* A folded table has its segments on half of the codes, a core by leading zeros on half of the words or more. */
     const int halves = spec->fold || (spec->core && spec->in.qmin > 0) ? 2 : 1;
     const int bits = constraints_index_bits(constraints, halves * count, spec->in.bits);
@@ -357,7 +359,7 @@ int fit_segments_within(struct workspace *work, double limit, int most, struct d
     work->objective = OBJECTIVE_SEGMENTS;
     if (has_uniform_knots(spec))
         fewest_on_equal_grid(work, limit, most, diag);
-    else if (spec->constraints.knots != KNOTS_FREE)
+    else if (spec->constraints.knots != KNOTS_FREE && !has_values(spec))
         fewest_on_grid(work, limit, most, diag);
     else
         minimax_fewest_segments(&work->points, &work->rules, limit, most, &work->minimax, &work->is_fewest, diag);

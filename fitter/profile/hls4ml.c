@@ -24,8 +24,8 @@
 #include "segments.h"
 
 #define MOST_ADDRESS_BITS 12
-#define INPUT_BITS 20    /* every code is looked up */
-#define FRACTION_BITS 40 /* of an image's numbers */
+#define INPUT_BITS 20                  /* every code is looked up */
+#define FRACTION_BITS FIXED_POINT_LOG2 /* of an image's numbers */
 #define SELU_SLOPE 1.0507009873554804934193349852946
 
 enum rule { WHOLE, HALF, BELOW, TOP };
@@ -49,6 +49,7 @@ static const struct lookup of_vivado[] = {
     {"selu", "selu_table", "table_t", .rule = BELOW, .range_log2 = 3, .slope = SELU_SLOPE, .slope_bits = 15},
     {"exp", "exp_table", "exp_table_t", .rule = TOP},
     {"reciprocal", "invert_table", "inv_table_t", .rule = TOP},
+    {"expr", "exp_table", "exp_table_t", .rule = TOP}, /* exp(-x), of what stable softmax lies below its maximum */
     {.function = NULL},
 };
 
@@ -67,31 +68,25 @@ static const struct lookup of_oneapi[] = {
 static const struct layout_field fields[] = {{.name = "table", .bits = 64, .is_signed = true, .step = 64},
                                              {.name = NULL}};
 static const struct layout layout = {
-    .fields = fields, .entry_bytes = 8, .min_entries = 2, .max_entries = 1 << MOST_ADDRESS_BITS};
-
-static int need_fixed_point(const struct tensor *type, const char *which, int most_bits, struct diag *diag)
-{
-    if (need_type(type, which, 2, most_bits, ANY_SIGN, diag))
-        return diag->code;
-    if (type->zero_point == 0 && type->scale.power_of_two && abs(type->scale.shift_bits) <= FRACTION_BITS)
-        return EXIT_DONE;
-    return diag_set(diag, EXIT_REQUIREMENT,
-                    "the %s has scale %s and zero point %" PRId64
-                    "; must be fixed-point numbers: zero point 0, and a scale of 2^-%d to 2^%d",
-                    which, type->scale.text, type->zero_point, FRACTION_BITS, FRACTION_BITS);
-}
+    .fields = fields, .entry_bytes = 8, .min_entries = 2, .max_entries = 1 << MOST_ADDRESS_BITS, .of_powers = true};
 
 /* The lookup of the table's function; null, and exit 3, where there is none, or not of such types. */
 static const struct lookup *find_lookup(const struct lookup *lookups, const struct table *table, struct diag *diag)
 {
-    if (need_fixed_point(&table->in, "input", INPUT_BITS, diag) || need_fixed_point(&table->out, "output", 32, diag))
+    if (need_fixed_point(&table->in, "input", 2, INPUT_BITS, ANY_SIGN, diag) ||
+        need_fixed_point(&table->out, "output", 2, 32, ANY_SIGN, diag))
         return NULL;
     for (const struct lookup *lookup = lookups; lookup->function; lookup++)
         if (strcmp(lookup->function, table->function) == 0)
             return lookup;
-    diag_set(diag, EXIT_REQUIREMENT,
-             "the function is %s; must be sigmoid, tanh, softsign, softplus, elu, selu, exp or reciprocal",
-             table->function);
+    struct text names = {0};
+    for (const struct lookup *lookup = lookups; lookup->function; lookup++)
+        text_add(&names, "%s%s", lookup == lookups ? "" : ", ", lookup->function);
+    if (names.failed)
+        diag_set(diag, EXIT_IO, "out of memory for a message");
+    else
+        diag_set(diag, EXIT_REQUIREMENT, "the function is %s; must be one of %s", table->function, names.bytes);
+    text_free(&names);
     return NULL;
 }
 
@@ -310,10 +305,7 @@ static int read_numbers(const struct layout *wanted, const char *bytes, size_t s
     (void)origin;
     if (initialisers_read(bytes, size, &list, &count, diag))
         return diag->code;
-    if (count < (size_t)wanted->min_entries || count > (size_t)wanted->max_entries || count & (count - 1))
-        diag_set(diag, EXIT_USAGE, "has %zu numbers; must have a power of two, %d to %d", count, wanted->min_entries,
-                 wanted->max_entries);
-    else if (!image_make(wanted, (int)count, image, diag))
+    if (!image_check_entries(wanted, count, diag) && !image_make(wanted, (int)count, image, diag))
         for (int i = 0; i < image->entries && !diag->code; i++) {
             if (fabs(list[i].real) >= limit)
                 diag_set(diag, EXIT_USAGE, "table[%d] is %g; must be below %g", i, list[i].real, limit);
@@ -327,15 +319,15 @@ static int read_numbers(const struct layout *wanted, const char *bytes, size_t s
 static const struct notation notation_vivado = {"tb", "an array of numbers in C++", write_vivado, read_numbers, NULL};
 static const struct notation notation_oneapi = {"tb", "an array of numbers in C++", write_oneapi, read_numbers, NULL};
 
-#define LIMITS                                                                                                         \
-    "values of sigmoid, tanh, softsign, softplus, elu, selu, exp or reciprocal, of fixed-point numbers, a power of "   \
-    "two up to 4096"
+#define LIMITS(OTHERS)                                                                                                 \
+    "values of sigmoid, tanh, softsign, softplus, elu, selu, exp" OTHERS                                               \
+    " or reciprocal, of fixed-point numbers, a power of two up to 4096"
 #define FLAGS "--method lut --pow2-scales --in s10:2^-6:0 --out s16:auto:0"
 
 const struct profile profile_hls4ml = {
     .name = "hls4ml",
     .reader = "hls4ml's nnet_activation.h for Vivado and Vitis, in place of its init_..._table",
-    .limits = LIMITS,
+    .limits = LIMITS(", an expression as exp(-x)"),
     .flags = FLAGS,
     .layout = &layout,
     .notations = {&notation_vivado},
@@ -346,7 +338,7 @@ const struct profile profile_hls4ml = {
 const struct profile profile_hls4ml_oneapi = {
     .name = "hls4ml-oneapi",
     .reader = "hls4ml for oneAPI and Quartus: nnet_utils/activation_tables",
-    .limits = LIMITS,
+    .limits = LIMITS(""),
     .flags = FLAGS,
     .layout = &layout,
     .notations = {&notation_oneapi},

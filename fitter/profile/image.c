@@ -118,6 +118,19 @@ void image_write(const struct image *image, struct text *out)
     free(bytes);
 }
 
+int image_check_entries(const struct layout *layout, size_t count, struct diag *diag)
+{
+    const size_t power = count - (size_t)layout->and_more;
+    if (count >= (size_t)layout->min_entries && count <= (size_t)layout->max_entries &&
+        (!layout->of_powers || (power & (power - 1)) == 0))
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_USAGE, "has %zu numbers; must have %s%d to %d", count,
+                    !layout->of_powers  ? ""
+                    : !layout->and_more ? "a power of two, "
+                                        : "a power of two and one more, ",
+                    layout->min_entries, layout->max_entries);
+}
+
 static int count_entries(const struct layout *layout, size_t size, int *entries, struct diag *diag)
 {
     *entries = 0;
@@ -129,6 +142,8 @@ static int count_entries(const struct layout *layout, size_t size, int *entries,
     if (size % layout->entry_bytes != 0 || count < (size_t)layout->min_entries || count > (size_t)layout->max_entries)
         return diag_set(diag, EXIT_USAGE, "has %zu bytes; a table has %zu for each of %d to %d entries", size,
                         layout->entry_bytes, layout->min_entries, layout->max_entries);
+    if (image_check_entries(layout, count, diag))
+        return diag->code;
     for (int f = 0; layout->fields[f].name; f++)
         if (layout->fields[f].group && count % (size_t)layout->fields[f].group != 0)
             return diag_set(diag, EXIT_USAGE, "has %zu bytes, so %zu entries; must have a multiple of %d", size, count,

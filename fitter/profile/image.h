@@ -38,6 +38,8 @@ struct layout {
     size_t bytes;                      /* of the image; 0: entry_bytes for each entry */
     size_t entry_bytes;
     int min_entries, max_entries;
+    bool of_powers; /* entries are a power of two and `and_more` */
+    int and_more;
 };
 
 /* Numbers in the order of a layout's fields. */
@@ -61,6 +63,9 @@ int image_count(const struct image *image, int field);
 
 /* The index of the field of a name, which the layout has. */
 int64_t *image_field(const struct image *image, const char *name);
+
+/* Exit 2 unless a layout, which has entries, has so many. */
+int image_check_entries(const struct layout *layout, size_t count, struct diag *diag);
 
 /* Exit 3, naming field and element, when a number does not fit its field. */
 int image_check(const struct image *image, struct diag *diag);

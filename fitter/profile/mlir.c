@@ -2,6 +2,7 @@
 #include "mlir.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -9,11 +10,12 @@
 
 #define CODES 65536 /* of the tensor that the function takes */
 
-static void add_dense(const struct image *image, const char *type, struct text *out)
+/* The constant of a field. */
+static void add_dense(const struct image *image, int field, const char *name, const char *type, struct text *out)
 {
-    text_add(out, "    %%table = \"tosa.const\"() <{values = dense<[");
-    for (int k = 0; k < image_count(image, 0); k++)
-        text_add(out, "%s%" PRId64, k == 0 ? "" : k % 16 ? ", " : ",\n      ", image->values[0][k]);
+    text_add(out, "    %%%s = \"tosa.const\"() <{values = dense<[", name);
+    for (int k = 0; k < image_count(image, field); k++)
+        text_add(out, "%s%" PRId64, k == 0 ? "" : k % 16 ? ", " : ",\n      ", image->values[field][k]);
     text_add(out, "]> : %s}> : () -> %s\n", type, type);
 }
 
@@ -28,7 +30,7 @@ static int write_table(const struct image *image, const struct table *table, str
     (void)diag;
     add_banner(table, "// ", "", out);
     text_add(out, "module {\n  func.func @main(%%x: tensor<256xi8>) -> tensor<256xi8> {\n");
-    add_dense(image, "tensor<256xi8>", out);
+    add_dense(image, 0, "table", "tensor<256xi8>", out);
     text_add(out, "    %%y = tosa.table %%x, %%table : (tensor<256xi8>, tensor<256xi8>) -> tensor<256xi8>\n"
                   "    return %%y : tensor<256xi8>\n  }\n}\n");
     return EXIT_DONE;
@@ -40,7 +42,7 @@ static int write_points(const struct image *image, const struct table *table, st
     (void)diag;
     add_banner(table, "// ", "", out);
     text_add(out, "module {\n  func.func @main(%%x: tensor<%dxi16>) -> tensor<%dxi16> {\n", CODES, CODES);
-    add_dense(image, "tensor<513xi16>", out);
+    add_dense(image, 0, "table", "tensor<513xi16>", out);
     add_constant("multiplier", 1 << 14, "i16", out);
     add_constant("shift", 21, "i8", out);
     add_constant("input_zp", 0, "i32", out);
@@ -52,6 +54,32 @@ static int write_points(const struct image *image, const struct table *table, st
              "(tensor<%dxi32>, tensor<1xi16>, tensor<1xi8>, tensor<1xi32>, tensor<1xi16>) -> tensor<%dxi16>\n"
              "    return %%y : tensor<%dxi16>\n  }\n}\n",
              CODES, CODES, CODES, CODES, CODES);
+    return EXIT_DONE;
+}
+
+/* Entries come out with 7 bits of fraction, which are 0: to the places of their bytes it is by 7 bits less. */
+static int write_sum_of_bytes(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
+{
+    static const int shifts[] = {17, 9, 1, 7};
+    (void)diag;
+    add_banner(table, "// ", "", out);
+    text_add(out, "module {\n  func.func @main(%%x: tensor<%dxi16>) -> tensor<%dxi32> {\n", CODES, CODES);
+    for (int f = 0; image->layout->fields[f].name; f++) {
+        const char *const name = image->layout->fields[f].name;
+        char shift[16];
+        snprintf(shift, sizeof shift, "by_%d", f);
+        add_dense(image, f, name, "tensor<513xi16>", out);
+        add_constant(shift, shifts[f], "i32", out);
+        text_add(out,
+                 "    %%wide_%d = tosa.table %%x, %%%s : (tensor<%dxi16>, tensor<513xi16>) -> tensor<%dxi32>\n"
+                 "    %%part_%d = tosa.%s %%wide_%d, %%%s%s : (tensor<%dxi32>, tensor<1xi32>) -> tensor<%dxi32>\n",
+                 f, name, CODES, CODES, f, f < 3 ? "logical_left_shift" : "arithmetic_right_shift", f, shift,
+                 f < 3 ? "" : " {round = true}", CODES, CODES);
+    }
+    for (int f = 1; f < 4; f++)
+        text_add(out, "    %%%s%d = tosa.add %%%s%d, %%part_%d : (tensor<%dxi32>, tensor<%dxi32>) -> tensor<%dxi32>\n",
+                 f == 3 ? "y" : "sum_", f, f == 1 ? "part_" : "sum_", f - 1, f, CODES, CODES, CODES);
+    text_add(out, "    return %%y3 : tensor<%dxi32>\n  }\n}\n", CODES);
     return EXIT_DONE;
 }
 
@@ -251,5 +279,28 @@ static int read_points(const struct layout *layout, const char *bytes, size_t si
     return read_function(layout, bytes, size, true, image, diag);
 }
 
+/* The constants of as many tosa.table as the layout has fields, in the order of both. */
+static int read_sum_of_bytes(const struct layout *layout, const char *bytes, size_t size, struct image *image,
+                             struct origin *origin, struct diag *diag)
+{
+    const char *at = strlen(bytes) == size ? bytes : "";
+    (void)origin;
+    if (image_make(layout, 0, image, diag))
+        return diag->code;
+    for (int f = 0; layout->fields[f].name; f++, at++) {
+        struct operation lookup;
+        at = find_word(at, "tosa.table");
+        if (!at)
+            return diag_set(diag, EXIT_USAGE, "has %d tosa.table; must have one for each of four bytes", f);
+        take_operation(at, "tosa.table", &lookup);
+        if (read_dense(find_constant(bytes, &lookup, 1), layout->fields[f].name, layout->fields[f].bits,
+                       image_count(image, f), image->values[f], diag))
+            return diag->code;
+    }
+    return find_word(at, "tosa.table") ? diag_set(diag, EXIT_USAGE, "has more than four tosa.table; must have four")
+                                       : EXIT_DONE;
+}
+
 const struct notation notation_mlir_table = {"mlir", "text for tosa-opt", write_table, read_table, NULL};
 const struct notation notation_mlir_points = {"mlir", "text for tosa-opt", write_points, read_points, NULL};
+const struct notation notation_mlir_bytes = {"mlir", "text for tosa-opt", write_sum_of_bytes, read_sum_of_bytes, NULL};

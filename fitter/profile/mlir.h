@@ -8,5 +8,6 @@
 
 extern const struct notation notation_mlir_table;  /* 256 outputs of 8 bits */
 extern const struct notation notation_mlir_points; /* 513 points of 16 bits */
+extern const struct notation notation_mlir_bytes;  /* four times 513, each a byte of an output of 32 bits */
 
 #endif

@@ -123,10 +123,11 @@ static int read_npy(const struct layout *layout, const char *bytes, size_t size,
     if (npy_parse(bytes, size, &npy, diag))
         return diag->code;
     const size_t wanted = (size_t)layout->fields[0].count;
-    if (npy.kind == 'f' || (wanted && npy.count != wanted) ||
-        (!wanted && (npy.count < (size_t)layout->min_entries || npy.count > (size_t)layout->max_entries)))
+    if (npy.kind == 'f' || (wanted && npy.count != wanted))
         return diag_set(diag, EXIT_USAGE, "has %zu %s; must have %zu integers", npy.count,
                         npy.kind == 'f' ? "reals" : "numbers", wanted ? wanted : (size_t)layout->max_entries);
+    if (!wanted && image_check_entries(layout, npy.count, diag))
+        return diag->code;
     if (image_make(layout, wanted ? 0 : (int)npy.count, image, diag))
         return diag->code;
     for (size_t k = 0; k < npy.count; k++)

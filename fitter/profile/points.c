@@ -12,8 +12,6 @@
  * Sources: TOSA 1.0 TABLE and RESCALE; Vela's lookup tables of Ethos-U; TensorFlow Lite Micro's lut_interpolation for
  * int16.
  */
-#include <inttypes.h>
-
 #include "families.h"
 #include "mlir.h"
 #include "notation.h"
@@ -52,21 +50,13 @@ static int find_points(const struct table *table, int shift, int count, int64_t 
     return EXIT_DONE;
 }
 
-static int check_slope(int i, int64_t slope, struct diag *diag)
-{
-    return slope >= INT16_MIN && slope <= INT16_MAX
-               ? EXIT_DONE
-               : diag_set(diag, EXIT_REQUIREMENT,
-                          "points %d and %d would be %" PRId64 " apart; must be from -32768 to 32767", i, i + 1, slope);
-}
-
 static int pack_points(const struct table *table, struct image *image, struct diag *diag)
 {
     if (need_types(table, diag) || image_make(&points_layout, 0, image, diag) ||
         find_points(table, SHIFT, INTERVALS + 1, image->values[0], diag))
         return diag->code;
     for (int i = 0; i < INTERVALS; i++)
-        if (check_slope(i, image->values[0][i + 1] - image->values[0][i], diag))
+        if (need_slope(i, image->values[0][i + 1] - image->values[0][i], diag))
             return diag->code;
     return EXIT_DONE;
 }
@@ -78,7 +68,7 @@ static int unpack_points(const struct image *image, struct table *table, struct 
         return diag->code;
     segments_begin(table, PWL_ANCHORED, PWL_HALF_UP);
     for (int i = 0; i < INTERVALS; i++)
-        if (check_slope(i, points[i + 1] - points[i], diag) ||
+        if (need_slope(i, points[i + 1] - points[i], diag) ||
             segments_add(table, table->in.qmin + ((int64_t)i << SHIFT), points[i + 1] - points[i], SHIFT, points[i],
                          diag))
             return diag->code;
@@ -94,7 +84,7 @@ static int pack_ethosu(const struct table *table, struct image *image, struct di
     for (int i = 0; i < INTERVALS; i++) {
         image->values[0][i] = points[i];
         image->values[1][i] = points[i + 1] - points[i];
-        if (check_slope(i, image->values[1][i], diag))
+        if (need_slope(i, image->values[1][i], diag))
             return diag->code;
     }
     return EXIT_DONE;

@@ -11,10 +11,29 @@
 #include "families.h"
 
 const struct profile *const profiles[] = {
-    &profile_tosa8, &profile_tosa16, &profile_ethosu8,   &profile_ethosu16,
-    &profile_tflm8, &profile_tflm16, &profile_quant_gru, &profile_aimet_pe,
-    &profile_finn,  &profile_aie,    &profile_aie_v2,    &profile_nvdla,
-    &profile_gna,   &profile_k210,   &profile_hls4ml,    &profile_hls4ml_oneapi,
+    &profile_tosa8,
+    &profile_tosa16,
+    &profile_ethosu8,
+    &profile_ethosu16,
+    &profile_tflm8,
+    &profile_tflm16,
+    &profile_executorch8,
+    &profile_xnnpack8,
+    &profile_espdl16,
+    &profile_espdl16_p4,
+    &profile_espdl16_linear,
+    &profile_quant_gru,
+    &profile_aimet_pe,
+    &profile_finn,
+    &profile_aie,
+    &profile_aie_v2,
+    &profile_nvdla,
+    &profile_gna,
+    &profile_k210,
+    &profile_mli,
+    &profile_tosa_softmax8,
+    &profile_hls4ml,
+    &profile_hls4ml_oneapi,
     NULL,
 };
 

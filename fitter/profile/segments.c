@@ -2,6 +2,7 @@
 #include "segments.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include <pwl/fixed.h>
 
@@ -21,6 +22,27 @@ int need_type(const struct tensor *type, const char *which, int least_bits, int 
                     : signs == SIGNED ? "signed"
                                       : "unsigned",
                     wanted);
+}
+
+int need_fixed_point(const struct tensor *type, const char *which, int least_bits, int most_bits, enum signs signs,
+                     struct diag *diag)
+{
+    if (need_type(type, which, least_bits, most_bits, signs, diag))
+        return diag->code;
+    if (type->zero_point == 0 && type->scale.power_of_two && abs(type->scale.shift_bits) <= FIXED_POINT_LOG2)
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_REQUIREMENT,
+                    "the %s has scale %s and zero point %" PRId64
+                    "; must be fixed-point numbers: zero point 0, and a scale of 2^-%d to 2^%d",
+                    which, type->scale.text, type->zero_point, FIXED_POINT_LOG2, FIXED_POINT_LOG2);
+}
+
+int need_slope(int i, int64_t slope, struct diag *diag)
+{
+    return slope >= INT16_MIN && slope <= INT16_MAX
+               ? EXIT_DONE
+               : diag_set(diag, EXIT_REQUIREMENT,
+                          "points %d and %d would be %" PRId64 " apart; must be from -32768 to 32767", i, i + 1, slope);
 }
 
 /* Whether no segment drops a bit. */

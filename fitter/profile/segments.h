@@ -14,6 +14,14 @@ enum signs { SIGNED = 1, UNSIGNED = 2, ANY_SIGN = 3 };
 int need_type(const struct tensor *type, const char *which, int least_bits, int most_bits, enum signs signs,
               struct diag *diag);
 
+/* The same, of fixed-point numbers: zero point 0, and a scale of 2^-FIXED_POINT_LOG2 to 2^FIXED_POINT_LOG2. */
+#define FIXED_POINT_LOG2 40
+int need_fixed_point(const struct tensor *type, const char *which, int least_bits, int most_bits, enum signs signs,
+                     struct diag *diag);
+
+/* Exit 3 unless point i and the next one are so far apart that 16 bits hold it. */
+int need_slope(int i, int64_t slope, struct diag *diag);
+
 /* Exit 3 unless the table has one set of at most so many segments, of this form and rounding; exact shifts need no
  * rounding. */
 int need_lines(const struct table *table, pwl_form form, pwl_rounding rounding, int most, struct diag *diag);

@@ -261,6 +261,7 @@ static void take_limits(struct statement *statement, const struct spec *spec, co
 static int check_kind(const struct spec *spec, const struct table *table, struct diag *diag)
 {
     const char *kind = has_points(spec)                      ? "with --knots points"
+                       : has_values(spec)                    ? "with --knots steps"
                        : constraints_tie(&spec->constraints) ? "with --monotone or --continuous"
                                                              : NULL;
     if (kind)

@@ -4,6 +4,8 @@
 
 #include "points.h"
 
+#include <pwl/fixed.h>
+
 static int grid_start(struct points *points, bool whole, struct diag *diag)
 {
     free(points->grid);
@@ -26,6 +28,18 @@ int points_grid_uniform(struct points *points, int count, struct diag *diag)
     }
     points->grid[count] = points->count;
     points->grid_count = count;
+    return EXIT_DONE;
+}
+
+int points_grid_steps(struct points *points, int shift, pwl_rounding rounding, struct diag *diag)
+{
+    if (grid_start(points, true, diag))
+        return diag->code;
+    points->grid[0] = 0;
+    for (int k = 1; k < points->count; k++)
+        if (pwl_shr64(k, shift, (int)rounding) != pwl_shr64(k - 1, shift, (int)rounding))
+            points->grid[++points->grid_count] = k;
+    points->grid[++points->grid_count] = points->count;
     return EXIT_DONE;
 }
 

@@ -160,6 +160,10 @@ static inline double points_apart(const struct points *points, int k)
 /* Allows starts at these points alone: one for each of `count` equal parts of the codes, all of them to be used, or at
  * each multiple of 2^shift. */
 int points_grid_uniform(struct points *points, int count, struct diag *diag);
+
+/* A segment starts wherever the distance of a code from the first one, shifted by so many bits, begins to give another
+ * index, and nowhere else; of points that are all codes. */
+int points_grid_steps(struct points *points, int shift, pwl_rounding rounding, struct diag *diag);
 int points_grid_pow2(struct points *points, int shift, struct diag *diag);
 
 /* The next number of equal parts above `count` whose width is a power of two; 0: there is none. */

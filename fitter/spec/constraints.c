@@ -17,13 +17,30 @@ static bool parse_integer(const char *value, int min, int max, int *integer)
     return true;
 }
 
-static const char *const knots_names[] = {
-    [KNOTS_FREE] = "free", [KNOTS_UNIFORM] = "uniform", [KNOTS_POW2] = "pow2", [KNOTS_POINTS] = "points", NULL};
+#define HALF_DOWN ":half_down"
+
+static const char *const knots_names[] = {[KNOTS_FREE] = "free",     [KNOTS_UNIFORM] = "uniform", [KNOTS_POW2] = "pow2",
+                                          [KNOTS_POINTS] = "points", [KNOTS_STEPS] = "steps",     NULL};
+
+/* K, or K:half_down. */
+static bool parse_points(struct constraints *constraints, const char *value)
+{
+    char shift[4];
+    const char *const colon = strchr(value, ':');
+    const size_t length = colon ? (size_t)(colon - value) : strlen(value);
+    if (length >= sizeof shift || (colon && strcmp(colon, HALF_DOWN) != 0))
+        return false;
+    memcpy(shift, value, length);
+    shift[length] = '\0';
+    constraints->half_down = colon != NULL;
+    return parse_integer(shift, 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift);
+}
 
 static int set_knots(struct constraints *constraints, const char *value, struct diag *diag)
 {
-    static const char pow2[] = "pow2:", points[] = "points:";
+    static const char pow2[] = "pow2:", points[] = "points:", steps[] = "steps:";
     constraints->index_bits = constraints->point_shift = 0;
+    constraints->half_down = false;
     if (!strcmp(value, "free"))
         constraints->knots = KNOTS_FREE;
     else if (!strcmp(value, "uniform"))
@@ -33,15 +50,17 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
               parse_integer(value + strlen(pow2), 1, CONSTRAINTS_GIVEN_INDEX_BITS, &constraints->index_bits)))
         constraints->knots = KNOTS_POW2;
     else if (!strcmp(value, "points") ||
-             (!strncmp(value, points, strlen(points)) &&
-              parse_integer(value + strlen(points), 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift)))
+             (!strncmp(value, points, strlen(points)) && parse_points(constraints, value + strlen(points))))
         constraints->knots = KNOTS_POINTS;
+    else if (!strncmp(value, steps, strlen(steps)) &&
+             parse_integer(value + strlen(steps), 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift))
+        constraints->knots = KNOTS_STEPS;
     else {
         char meant[SUGGESTION_SIZE];
         return diag_set(diag, EXIT_USAGE,
                         "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
-                        "code that decide its segment, or points or points:K, K from 1 to %d, with a point every 2^K "
-                        "codes%s",
+                        "code that decide its segment, or points, points:K, points:K:half_down or steps:K, K from 1 to "
+                        "%d, with a value every 2^K codes%s",
                         value, CONSTRAINTS_GIVEN_INDEX_BITS, CONSTRAINTS_MAX_POINT_SHIFT,
                         suggestion(value, knots_names, "", meant));
     }
@@ -94,6 +113,8 @@ void constraints_add_flags(const struct constraints *constraints, struct text *t
         text_add(text, " --knots %s", knots_names[constraints->knots]);
     if (constraints->index_bits || constraints->point_shift)
         text_add(text, ":%d", constraints->index_bits + constraints->point_shift);
+    if (constraints->half_down)
+        text_add(text, HALF_DOWN);
     if (constraints->monotone)
         text_add(text, " --monotone");
     if (constraints->continuous)

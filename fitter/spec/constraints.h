@@ -12,7 +12,8 @@ enum knots_rule {
     KNOTS_FREE,
     KNOTS_UNIFORM, /* segments of equal width */
     KNOTS_POW2,    /* starts on multiples of a power of two */
-    KNOTS_POINTS   /* a value every 2^point_shift codes, from qmin_x on, and straight lines between them */
+    KNOTS_POINTS,  /* a value every 2^point_shift codes, from qmin_x on, and straight lines between them */
+    KNOTS_STEPS    /* such values, each for the codes q_x whose shr(q_x - qmin_x, point_shift) it is the index of */
 };
 
 struct constraints {
@@ -22,7 +23,8 @@ struct constraints {
     int slope_terms;    /* q_b is a sum of at most so many +-2^k, 1 or 2; 0: any q_b */
     enum knots_rule knots;
     int index_bits;  /* of KNOTS_POW2: the top bits of a code that decide its segment; 0 when not given */
-    int point_shift; /* of KNOTS_POINTS; 0 when not given */
+    int point_shift; /* of KNOTS_POINTS and KNOTS_STEPS; 0 when not given; of steps it is always given */
+    bool half_down;  /* of KNOTS_POINTS: halves between two values are rounded down, which no rounding of tables does */
     bool monotone;   /* no step against the direction of f */
     bool continuous;
     int max_step; /* with continuous: output codes between two segments' values at the start of the second */

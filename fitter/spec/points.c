@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Specs of values at evenly spaced points: --knots points. */
+/* Specs of values at evenly spaced codes: --knots points, and steps. */
 #include <math.h>
 
 #include "spec.h"
@@ -21,16 +21,17 @@ int spec_points_shift(const struct spec *spec)
 }
 
 /* Under floor and half_up a value at the start may as well be added after the shift; others round away from zero, or to
- * even, what has the value in it. */
-static pwl_form form_under(pwl_rounding rounding)
+ * even, what has the value in it, and a half is rounded down by what is added to it. */
+static pwl_form form_of(const struct spec *spec)
 {
-    return rounding == PWL_FLOOR || rounding == PWL_HALF_UP ? PWL_ANCHORED : PWL_BIASED;
+    const bool is_anchored = spec->rounding == PWL_FLOOR || spec->rounding == PWL_HALF_UP;
+    return is_anchored && !spec->constraints.half_down ? PWL_ANCHORED : PWL_BIASED;
 }
 
 void spec_settle_form(struct spec *spec)
 {
     if (spec->constraints.knots == KNOTS_POINTS && !spec->has_form)
-        spec->form = form_under(spec->rounding);
+        spec->form = form_of(spec);
 }
 
 static int check_number(const struct spec *spec, struct diag *diag)
@@ -58,20 +59,56 @@ static int check_number(const struct spec *spec, struct diag *diag)
                     segments, 1 << below, 2 << below);
 }
 
+int spec_step_count(const struct spec *spec)
+{
+    return (1 << (spec->in.bits - spec->constraints.point_shift)) + (spec->rounding != PWL_FLOOR);
+}
+
+/* Steps have no slopes, and a number of segments that their distance gives. */
+static int check_steps(const struct spec *spec, struct diag *diag)
+{
+    const int bits = spec->in.bits, shift = spec->constraints.point_shift,
+              least = CONSTRAINTS_LEAST_SHIFT(bits) + (bits > 12 && spec->rounding != PWL_FLOOR);
+    const char *const flag = spec->segments                     ? "--segments"
+                             : spec->slope_bits                 ? "--slope-bits"
+                             : spec->constraints.one_shift      ? "--shift"
+                             : spec->constraints.shift_multiple ? "--shift-multiple"
+                             : spec->constraints.slope_terms    ? "--slope-terms"
+                             : constraints_tie(&spec->constraints)
+                                 ? spec->constraints.monotone ? "--monotone" : "--continuous"
+                                 : NULL;
+    if (flag)
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots steps:%d with %s: steps are flat, and as many as K says; leave it out", shift, flag);
+    if (shift < least || shift >= bits)
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots steps:%d: --in has %d bits; must be from %d to %d, for at most %d steps", shift, bits,
+                        least, bits - 1, PWL_MAX_SEGMENTS);
+    return EXIT_DONE;
+}
+
 int spec_check_points(const struct spec *spec, struct diag *diag)
 {
-    const pwl_form form = form_under(spec->rounding);
-    if (spec->constraints.knots != KNOTS_POINTS)
+    const pwl_form form = form_of(spec);
+    const char *const kind = has_points(spec) ? "points" : "steps";
+    if (!has_values(spec))
         return EXIT_DONE;
     if (spec->method != METHOD_LSQ && spec->method != METHOD_MINIMAX)
-        return diag_set(diag, EXIT_USAGE, "--knots points with --method %s: must be lsq or minimax",
+        return diag_set(diag, EXIT_USAGE, "--knots %s with --method %s: must be lsq or minimax", kind,
                         method_name(spec->method));
-    if (spec->fold)
+    if (spec->fold || spec->reduce)
+        return diag_set(diag, EXIT_USAGE, "--knots %s with --%s: %s lie from the lowest code on; leave one out", kind,
+                        spec->fold ? "symmetry fold" : "reduce on", kind);
+    if (spec->in.bits > SPEC_EXHAUSTIVE_BITS)
+        return diag_set(diag, EXIT_USAGE, "--knots %s: --in has %d bits, must have at most %d", kind, spec->in.bits,
+                        SPEC_EXHAUSTIVE_BITS);
+    if (!has_points(spec))
+        return check_steps(spec, diag);
+    if (spec->constraints.half_down && spec->rounding != PWL_FLOOR)
         return diag_set(diag, EXIT_USAGE,
-                        "--knots points with --symmetry fold: points lie from the lowest code on; leave one out");
-    if (spec->reduce)
-        return diag_set(diag, EXIT_USAGE,
-                        "--knots points with --reduce on: points lie from the lowest code on; leave one out");
+                        "--knots points:%d:half_down with --rounding %s: is a rounding itself; leave "
+                        "--rounding out",
+                        spec->constraints.point_shift, rounding_name(spec->rounding));
     if (spec->constraints.shift_bits)
         return diag_set(diag, EXIT_USAGE,
                         "--knots points with --shift-bits %d: the shift is K, from 1 to 15; leave one out",
@@ -84,8 +121,5 @@ int spec_check_points(const struct spec *spec, struct diag *diag)
         return diag_set(diag, EXIT_USAGE,
                         "--knots points with --form %s: under --rounding %s it must be %s; leave --form out",
                         form_name(spec->form), rounding_name(spec->rounding), form_name(form));
-    if (spec->in.bits > SPEC_EXHAUSTIVE_BITS)
-        return diag_set(diag, EXIT_USAGE, "--knots points: --in has %d bits, must have at most %d", spec->in.bits,
-                        SPEC_EXHAUSTIVE_BITS);
     return check_number(spec, diag);
 }

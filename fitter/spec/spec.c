@@ -79,8 +79,8 @@ char *spec_canonical(const struct spec *spec)
     struct text text = {0};
     char type[80];
     struct constraints constraints = spec->constraints;
-    const bool at_points = constraints.knots == KNOTS_POINTS;
-    if (at_points) { /* which say how many segments there are, and have one shift */
+    const bool by_values = has_values(spec);
+    if (has_points(spec)) { /* which say how many segments there are, and have one shift */
         constraints.point_shift = spec_points_shift(spec);
         constraints.one_shift = false;
     }
@@ -98,14 +98,14 @@ char *spec_canonical(const struct spec *spec)
     text_add(&text, " --in %s", type);
     tensor_format(&spec->out, type, sizeof type);
     text_add(&text, " --out %s", type);
-    if (spec->segments && !at_points)
+    if (spec->segments && !by_values)
         text_add(&text, " --segments %d", spec->segments);
     if (!isnan(spec->max_err)) {
         char value[NUMBER_TEXT_SIZE];
         number_format(spec->max_err, value);
         text_add(&text, " --max-err %s", value);
     }
-    if (!spec->segments && isnan(spec->max_err) && !method_is_of_codes(spec->method) && !at_points)
+    if (!spec->segments && isnan(spec->max_err) && !method_is_of_codes(spec->method) && !by_values)
         text_add(&text, " --segments %d", SPEC_DEFAULT_SEGMENTS);
     text_add(&text, " --method %s --form %s --rounding %s", method_name(spec->method), form_name(spec->form),
              rounding_name(spec->rounding));

@@ -134,8 +134,11 @@ int spec_points_shift(const struct spec *spec);
 /* Takes the form that holds such tables where none was given: anchored, or biased where the whole sum is rounded. */
 void spec_settle_form(struct spec *spec);
 
-/* Exit 2 where something is asked for that such tables cannot be, or another form. */
+/* Exit 2 where something is asked for that such tables cannot be, or another form; of --knots steps too. */
 int spec_check_points(const struct spec *spec, struct diag *diag);
+
+/* Segments of --knots steps: an index more than there are intervals, but where it is rounded down. */
+int spec_step_count(const struct spec *spec);
 
 /* Checks what single flags cannot: contradictions (document with an arbitrary scale, lut with more than 12 bits or
  * with --segments, ...), the domain, an output that is saturated everywhere. */
@@ -176,6 +179,12 @@ void spec_list_free(struct job *jobs, int count);
 static inline bool has_points(const struct spec *spec)
 {
     return spec->constraints.knots == KNOTS_POINTS;
+}
+
+/* Whether values at evenly spaced codes say how many segments there are. */
+static inline bool has_values(const struct spec *spec)
+{
+    return has_points(spec) || spec->constraints.knots == KNOTS_STEPS;
 }
 
 /* The offsets that --offset-type leaves of those that the storage has. */

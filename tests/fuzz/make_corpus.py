@@ -330,9 +330,11 @@ def gemm_seeds():
 # In the order of profiles and their notations (fitter/profile/profile.c), and of the target's types.
 NOTATIONS = [f"{profile}:{notation}" for profile, notations in (
     ("tosa8", "bytes mlir c npy"), ("tosa16", "bytes mlir c npy"), ("ethosu8", "bytes c npy"), ("ethosu16", "bytes c"),
-    ("tflm8", "c bytes npy"), ("tflm16", "c bytes npy"), ("quant-gru", "cpp bytes"), ("aimet-pe", "json bytes"),
+    ("tflm8", "c bytes npy"), ("tflm16", "c bytes npy"), ("executorch8", "npy c bytes"), ("xnnpack8", "c bytes npy"),
+    ("espdl16", "npy c py bytes"), ("espdl16-p4", "npy c py bytes"), ("espdl16-linear", "npy c py bytes"),
+    ("quant-gru", "cpp bytes"), ("aimet-pe", "json bytes"),
     ("finn", "json npy dat"), ("aie", "cpp bytes"), ("aie-v2", "cpp bytes"), ("nvdla", "bytes"), ("gna", "bytes"),
-    ("k210", "bytes")) for notation in notations.split()]
+    ("k210", "bytes"), ("mli", "c"), ("tosa-softmax8", "c mlir bytes")) for notation in notations.split()]
 S8_S8, U8_U8, S8_S4, S16_S16, U16_U16, S16_S12, S18_S20, S18_U8, S32_S16 = range(9)
 
 
@@ -346,7 +348,9 @@ def import_seeds():
         return notation.replace(":", "_"), bytes([NOTATIONS.index(notation), types, shift]) + data
 
     points, doubled = images.points(), list(images.doubled().values())
-    for profile, types in (("tosa8", S8_S8), ("ethosu8", S8_S8), ("tflm8", U8_U8), ("tosa16", S16_S16),
+    for profile, types in (("tosa8", S8_S8), ("ethosu8", S8_S8), ("tflm8", U8_U8), ("executorch8", S8_S8),
+                           ("xnnpack8", U8_U8), ("espdl16", S16_S16), ("espdl16-linear", S16_S16),
+                           ("tosa16", S16_S16),
                            ("ethosu16", S16_S16), ("tflm16", S16_S16), ("quant-gru", U16_U16), ("aimet-pe", S16_S16),
                            ("aie", S16_S16), ("nvdla", S18_S20), ("gna", S32_S16), ("k210", S18_U8)):
         yield seed(f"{profile}:bytes", types, images.image(profile))
@@ -355,6 +359,9 @@ def import_seeds():
     yield seed("tosa8:mlir", S8_S8, images.mlir(doubled, 8))
     yield seed("tosa16:mlir", S16_S16, images.mlir(points, 16, images.RESCALE))
     yield seed("tflm16:c", S16_S16, images.c_array("int16_t", points))
+    yield seed("espdl16-p4:c", S16_S16, images.c_array("int16_t", images.espdl16_table() + [0]))
+    yield seed("espdl16-p4:py", S16_S16, f"TABLE = {images.espdl16_table()}\n")
+    yield seed("mli:c", S16_S16, images.mli_image())
     yield seed("ethosu8:c", U8_U8, images.c_array("uint8_t", range(256)))
     yield seed("tosa16:npy", S16_S16, images.npy(points, "i2", (513,)))
     yield seed("quant-gru:cpp", U16_U16, images.gru_text())

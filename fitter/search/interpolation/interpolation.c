@@ -9,7 +9,8 @@
 #include <pwl/fixed.h>
 
 int interpolation_init(struct interpolation *table, const struct points *points, const struct line_rules *rules,
-                       struct integers range, const signed char *directions, int shift, struct diag *diag)
+                       struct integers range, const signed char *directions, int shift, bool half_down,
+                       struct diag *diag)
 {
     *table = (struct interpolation){
         .points = points,
@@ -17,6 +18,7 @@ int interpolation_init(struct interpolation *table, const struct points *points,
         .directions = directions,
         .shift = shift,
         .width = (int64_t)1 << shift,
+        .addend = half_down ? ((int64_t)1 << (shift - 1)) - 1 : 0,
         .intervals = points->count >> shift,
         .range = range,
         .most_steps = (int64_t)(points->effort->share * (double)INTERPOLATION_STEPS),
@@ -32,7 +34,8 @@ int interpolation_init(struct interpolation *table, const struct points *points,
     for (int k = 0; k < points->count; k++)
         table->nearest[k] = (int64_t)rint(points->target[k]);
     for (int i = 0; i < table->intervals; i++)
-        pair_limits_init(&table->limits[i], rules, shift, points->cell[(int64_t)i * table->width], table->range);
+        pair_limits_init(&table->limits[i], rules, shift, points->cell[(int64_t)i * table->width], table->range,
+                         table->addend);
     return EXIT_DONE;
 }
 
@@ -49,17 +52,17 @@ struct line interpolation_line(const struct interpolation *table, int i, int64_t
 {
     const struct line_rules *rules = table->rules;
     const int64_t start = table->points->cell[(int64_t)i * table->width];
-    return (struct line){.q_b = b - a,
-                         .n = table->shift,
-                         .offset =
-                             rules->form == PWL_ANCHORED ? a : a * table->width - (b - a) * (start - rules->zp_x)};
+    return (struct line){
+        .q_b = b - a,
+        .n = table->shift,
+        .offset = rules->form == PWL_ANCHORED ? a : a * table->width + table->addend - (b - a) * (start - rules->zp_x)};
 }
 
 /* The output of a sum that is 2^shift times a value. */
 static inline int64_t output_of(const struct interpolation *table, int64_t sum)
 {
     const struct line_rules *rules = table->rules;
-    return pwl_sat(pwl_shr64(sum, table->shift, (int)rules->rounding), rules->qmin_y, rules->qmax_y);
+    return pwl_sat(pwl_shr64(sum + table->addend, table->shift, (int)rules->rounding), rules->qmin_y, rules->qmax_y);
 }
 
 int64_t interpolation_output(const struct interpolation *table, int64_t sum)

@@ -18,7 +18,9 @@
  *
  *   sat(shr(a * (2^shift - f) + b * f, shift))        b |                .x
  *                                                       |          .x
- * that is, as a line of slope q_b = b - a.              |    .x
+ * that is, as a line of slope q_b = b - a; an addend    |    .x
+ * less than a half before it is shifted rounds halves   |
+ * down.                                                 |
  * The code that the last value belongs to lies one    a |x
  * beyond the last code of the input.                    +-------------------- f
  *                                                        0              2^shift
@@ -31,7 +33,8 @@ struct interpolation {
     const struct line_rules *rules;
     const signed char *directions; /* of f, -1 to 1, from the code before; null where outputs may step anyhow */
     int shift;
-    int64_t width; /* of an interval, 2^shift */
+    int64_t width;  /* of an interval, 2^shift */
+    int64_t addend; /* to every sum before it is shifted, beside what the rounding adds; 0 but under biased and floor */
     int intervals;
     struct integers range;      /* of a value */
     int64_t *nearest;           /* output to the target of each code */
@@ -44,9 +47,10 @@ struct interpolation {
 #define INTERPOLATION_STEPS ((int64_t)1 << 30)
 
 /* For points that are all codes of the input. range: of a value, see interpolation_values() of fit/problem.h;
- * directions: as above. interpolation_free drops what it owns. */
+ * directions and half_down: as above. interpolation_free drops what it owns. */
 int interpolation_init(struct interpolation *table, const struct points *points, const struct line_rules *rules,
-                       struct integers range, const signed char *directions, int shift, struct diag *diag);
+                       struct integers range, const signed char *directions, int shift, bool half_down,
+                       struct diag *diag);
 void interpolation_free(struct interpolation *table);
 
 /* The line of interval i between two values. */

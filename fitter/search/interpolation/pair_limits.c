@@ -17,7 +17,7 @@ static bool slope_alone_binds(const struct pair_limits *limits, struct integers 
 }
 
 void pair_limits_init(struct pair_limits *limits, const struct line_rules *rules, int shift, int64_t start,
-                      struct integers range)
+                      struct integers range, int64_t addend)
 {
     const wide width = (wide)1 << shift, limit = (wide)1 << (rules->accumulator_bits - 1);
     const wide from = (wide)start - (wide)line_origin(rules, start), to = from + width - 1;
@@ -31,9 +31,9 @@ void pair_limits_init(struct pair_limits *limits, const struct line_rules *rules
     } else if (rules->form == PWL_BIASED) {
         add(limits, -from, from, -limit, limit - 1);
         add(limits, -to, to, -limit, limit - 1);
-        add(limits, width + from, -from, rules->offsets.low, rules->offsets.high);
-        add(limits, width, 0, low, high);
-        add(limits, 1, width - 1, low, high);
+        add(limits, width + from, -from, rules->offsets.low - addend, rules->offsets.high - addend);
+        add(limits, width, 0, low - addend, high - addend);
+        add(limits, 1, width - 1, low - addend, high - addend);
     } else {
         add(limits, -to, to, low, high);
     }

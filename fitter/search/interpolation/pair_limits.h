@@ -34,9 +34,10 @@ struct pair_limits {
     bool by_slope_alone; /* within the range of the values nothing but the slope binds */
 };
 
-/* For the interval of 2^shift codes from `start` on, and values of a range. */
+/* For the interval of 2^shift codes from `start` on, and values of a range; addend: to every sum, of the biased form.
+ */
 void pair_limits_init(struct pair_limits *limits, const struct line_rules *rules, int shift, int64_t start,
-                      struct integers range);
+                      struct integers range, int64_t addend);
 
 bool pair_is_provable(const struct pair_limits *limits, int64_t a, int64_t b);
 

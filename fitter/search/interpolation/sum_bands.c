@@ -44,7 +44,7 @@ static int64_t quotient_above(int64_t a, int64_t b)
 
 int64_t sum_of_output(const struct interpolation *table, int64_t output)
 {
-    const int64_t sum = output * table->width, half = table->width / 2;
+    const int64_t sum = output * table->width - table->addend, half = table->width / 2;
     switch (table->rules->rounding) {
     case PWL_FLOOR:
         return sum;

@@ -57,6 +57,8 @@ class Types:
         self.x, self.y = (Range(table[side]["qmin"], table[side]["qmax"]) for side in ("in", "out"))
         self.zp_x, self.zp_y = (table[side]["zero_point"] for side in ("in", "out"))
         self.bits_x, self.bits_y = (table[side]["bits"] for side in ("in", "out"))
+        power = table["in"]["scale"].partition("^")[2]
+        self.fraction = -int(power) if power else None
         self.flags = ["--function", table["function"]]
         for side in ("in", "out"):
             kind = table[side]
@@ -116,12 +118,21 @@ def reader_of(profile, notation, data, types):
     """The independent reader of what emit wrote."""
     base = profile[:-3] if profile.endswith("-v2") else profile
     kind = consumers.READERS[base]
-    if base in ("tosa8", "ethosu8", "tflm8"):
+    if base in ("tosa8", "ethosu8", "tflm8", "executorch8", "xnnpack8"):
         x = consumers.S8 if types.x.low < 0 else consumers.U8  # there is an entry for each code of 8 bits
         if notation == "npy":
-            return kind(texts.npy_values(data), x, types.y)
+            return kind.parse(bytes(value % 256 for value in texts.npy_values(data)), x, types.y)
         return {"bytes": lambda: kind.parse(data, x, types.y), "mlir": lambda: kind.from_mlir(data.decode(), x, types.y),
                 "c": lambda: kind.from_c(data.decode(), None, x, types.y)}[notation]()
+    if base.startswith("espdl16"):
+        return {"bytes": lambda: kind.parse(data), "npy": lambda: kind(texts.npy_values(data)),
+                "c": lambda: kind.from_c(data.decode()), "py": lambda: kind.from_py(data.decode())}[notation]()
+    if base == "tosa-softmax8":
+        given = types.zp_x, types.x
+        return {"bytes": lambda: kind.parse(data, *given), "c": lambda: kind.from_c(data.decode(), *given),
+                "mlir": lambda: kind.from_mlir(data.decode(), *given)}[notation]()
+    if base == "mli":
+        return kind.from_c(data.decode(), types.fraction)
     if base == "ethosu16":
         return kind.parse(data) if notation == "bytes" else read_ethosu16(data.decode())
     if base in ("tosa16", "tflm16"):

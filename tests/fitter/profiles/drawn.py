@@ -4,6 +4,7 @@ refuses with exit 2 and one of the messages that are known."""
 import struct
 
 import consumers
+import images
 from consumers import Range
 from harness import tap
 
@@ -34,7 +35,7 @@ class Draw:
 def outputs(kind):
     def make(draw):
         x, y = draw.random.choice(("s8", "u8")), draw.random.choice(("s8", "u8"))
-        if kind is consumers.Tosa8:
+        if consumers.U8 not in kind.inputs:
             x = y = "s8"
         data = bytes(draw.number(8, False) for _ in range(256))
         return x, y, data, kind.parse(data, ranges(x), ranges(y))
@@ -47,6 +48,32 @@ def points(kind):
         data = struct.pack("<513h", *(draw.number(15 if half else 16) for _ in range(513)))
         return "s16", "s16", data, kind.parse(data)
     return make
+
+
+def espdl16(kind):
+    def make(draw):
+        count = (1 << draw.random.choice((1, 2, 5, 8, 11))) + 1
+        narrow = draw.random.random() < 0.8
+        data = struct.pack(f"<{count}h", *(draw.number(15 if narrow else 16) for _ in range(count)))
+        return "s16", "s16", data, kind.parse(data)
+    return make
+
+
+def mli(draw):
+    shift = draw.random.choice((5, 7, 8, 11))
+    count = draw.random.choice((2, 3, 17, (65536 >> shift) + 1))
+    narrow = draw.random.random() < 0.8
+    data = [draw.number(14 if narrow else 16) for _ in range(count)]
+    offset = draw.random.choice((count // 2, 32768 >> shift, -3, 0, 40))
+    text = images.mli_text(data, 12 - shift, offset)
+    return "s16:2^-12", "s16:2^-15", text.encode(), consumers.Mli(data, 12 - shift, 15, offset)
+
+
+def softmax8(draw):
+    zero, x = draw.random.choice(((255, "u8"), (127, "s8"), (0, "s9")))
+    bytes_only = draw.random.random() < 0.8
+    data = struct.pack("<2052h", *(draw.random.randrange(256) if bytes_only else draw.number(16) for _ in range(2052)))
+    return f"{x}:2^-4:{zero}", "s32:2^-31:0", data, consumers.TosaSoftmax8.parse(data, zero, ranges(x))
 
 
 def ethosu16(draw):
@@ -152,7 +179,11 @@ def finn(draw):
 
 
 DRAWN = {"tosa8:bytes": outputs(consumers.Tosa8), "ethosu8:bytes": outputs(consumers.Ethosu8),
-         "tflm8:bytes": outputs(consumers.Tflm8), "tosa16:bytes": points(consumers.Tosa16),
+         "tflm8:bytes": outputs(consumers.Tflm8), "executorch8:bytes": outputs(consumers.Executorch8),
+         "xnnpack8:bytes": outputs(consumers.Xnnpack8), "espdl16:bytes": espdl16(consumers.Espdl16),
+         "mli:c": mli, "tosa-softmax8:bytes": softmax8, "espdl16-p4:bytes": espdl16(consumers.Espdl16P4),
+         "espdl16-linear:bytes": espdl16(consumers.Espdl16Linear),
+         "tosa16:bytes": points(consumers.Tosa16),
          "tflm16:bytes": points(consumers.Tflm16), "ethosu16:bytes": ethosu16, "quant-gru:bytes": quant_gru,
          "aimet-pe:bytes": aimet_pe, "finn:json": finn, "aie:bytes": aie, "nvdla:bytes": nvdla, "gna:bytes": gna,
          "k210:bytes": k210}
@@ -161,7 +192,7 @@ DRAWN = {"tosa8:bytes": outputs(consumers.Tosa8), "ethosu8:bytes": outputs(consu
 KNOWN = ("more bits than there are", "32 bits", "nothing clips", "apart; must be", "not in order", "must ascend",
          "give an --in that begins there", "no table does that", "zero point", "no proof that it is safe", "must be an integer in",
          "must have 6 bits", "must not be negative", "must be at most 43", "needs more than", "below thresholds",
-         "must have 5 bits", "nothing serves", "must fit")
+         "must have 5 bits", "nothing serves", "must fit", "must be a byte")
 
 
 def ranges(kind):
@@ -177,6 +208,8 @@ def codes_of(reader, data, draw):
     codes = {x.low, x.low + 1, x.high, x.high - 1} | {draw.random.randint(x.low, x.high) for _ in range(CODES)}
     starts = [row[-1] for row in getattr(reader, "segments", [])] + getattr(reader, "starts", []) + getattr(
         reader, "start", []) + getattr(reader, "thresholds", [])[:40]
+    if hasattr(reader, "step"):  # half way between two entries
+        starts += [-32768 + reader.step * draw.random.randrange(len(reader.table) - 1) + reader.step // 2 for _ in range(9)]
     codes |= {start + k for start in starts for k in (-1, 0, 1) if x.low <= start + k <= x.high}
     return sorted(codes)
 

@@ -15,13 +15,18 @@ def places(profile, notation, data, count):
         return range(128, len(data))
     if notation != "bytes":
         text = data.decode()
-        marks = {"mlir": r"dense<\[[^\]]*\]", "c": r"\{[^}]*\}", "json": r'"(?:q_b|term_c_precomputed)": -?\d+|\[-?\d+, [-\d, ]+\]',
+        marks = {"mlir": r"dense<\[[^\]]*\]", "c": r"\{\n[^}]*\}", "py": r"TABLE = \[[^\]]*\]",
+                 "json": r'"(?:q_b|term_c_precomputed)": -?\d+|\[-?\d+, [-\d, ]+\]',
                  "cpp": r"\.(?:q_b|term_c_precomputed) = -?\d+|\[\d+\] = \{[^}]*\}"}
+        if profile == "tosa-softmax8":  # without the last entries, which no code leads to
+            marks = {"mlir": r"dense<\[[^\]]*(?=,\s+\d+\]>)", "c": r"\{\n[^}]*(?=\s\d+,\s+\})"}
         spans = [match.span() for match in re.finditer(marks[notation], text)]
         if profile == "quant-gru":
             spans = [spans[2 * i + k] for i in segments for k in (0, 1)]
         return [at for low, high in spans for at in range(low, high)
                 if text[at].isdigit() and not text[at - 1].isdigit() and text[at - 1] != "["]
+    if profile == "tosa-softmax8":
+        return [at for at in range(len(data)) if at % 1026 < 1024]
     if profile == "quant-gru":
         return [16 * i + k for i in segments for k in (0, 1, 4, 8, 9)]
     if profile == "aimet-pe":

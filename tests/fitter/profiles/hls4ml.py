@@ -147,6 +147,23 @@ def check_fitted(pwlc, profile, function, of_in, of_out, size):
     tap([line for line in again.splitlines() if not line.startswith("//")] == without_spec, f"{name}: emitted again")
 
 
+def check_stable(pwlc):
+    """The exponentials of softmax's default strategy: of x_max - x, which is not below 0, by its highest bits."""
+    of_in, of_out = Fixed("u9:2^-6"), Fixed("u16:2^-16")
+    pwlc.must("fit", "--expr", "exp(-x)", "--profile", "hls4ml", "--in", of_in.text, "--out", of_out.text, "-o", "stable.json")
+    text = pwlc.must("emit", "stable.json", "--profile", "hls4ml")
+    kind, array, values = parse(text)
+    tap((kind, array, len(values)) == ("exp_table_t", "exp_table", 512), "hls4ml, stable softmax: the array",
+        f"{kind} {array}[{len(values)}]")
+    same("hls4ml, stable softmax: nearest values", values, [
+        Fraction(min(round(math.exp(-code / 64) * 65536), 65535), 65536) for code in of_in.codes])
+    compare("hls4ml, stable softmax: all codes", pwlc, "stable.json", "hls4ml", "exp", values, of_in, of_out)
+    pwlc.write("stable.tb", text)
+    pwlc.must("import", "stable.tb", "--profile", "hls4ml", "--expr", "exp(-x)", "--in", of_in.text, "--out", of_out.text,
+              "-o", "again.json")
+    compare("hls4ml, stable softmax: imported", pwlc, "again.json", "hls4ml", "exp", values, of_in, of_out)
+
+
 # function, size, --in, --out: finer than entries, as fine, coarser; codes beyond the range, and not up to it.
 OWN = [
     ("sigmoid", 1024, "s16:2^-10", "s18:2^-10"), ("sigmoid", 1024, "s10:2^-6", "u16:2^-15"),
@@ -229,6 +246,7 @@ def main(program):
                 check_fitted(pwlc, profile, function, of_in, of_out, sizes[profile != "hls4ml"])
             for case in OWN:
                 check_own(pwlc, profile, *case)
+        check_stable(pwlc)
         check_worse(pwlc)
         check_refusals(pwlc)
     return end()

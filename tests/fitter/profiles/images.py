@@ -4,7 +4,10 @@
 image(profile) gives the bytes: of aie one of the two equal arrays, of finn the texts by file name.
 """
 import json
+import math
 import struct
+
+import softmax
 
 
 def points():
@@ -14,6 +17,32 @@ def points():
 def doubled():
     """sat8(2x), by code."""
     return {x: max(-128, min(127, 2 * x)) for x in range(-128, 128)}
+
+
+def espdl16_table():
+    """Of ESP-DL's own test, 256 codes apart."""
+    return [109 * i + 37 for i in range(257)]
+
+
+def espdl_linear_table():
+    return [i * i // 4 - 1000 for i in range(257)]
+
+
+def mli_recipe(function, count, in_frac_bits):
+    """As MLI's lutfx.py makes a table: 0 in the middle, halves away from it."""
+    values = [function((i - count // 2) / 2 ** in_frac_bits) * 32768 for i in range(count)]
+    return [min(max(int(value + 0.5 if value > 0 else value - 0.5), -32768), 32767) for value in values]
+
+
+def mli_text(data, in_frac_bits, input_offset, out_frac_bits=15):
+    return c_array("int16_t", data, "tanh_data") + "".join(
+        f"enum {{ tanh_{name} = {value} }};\n" for name, value in (
+            ("in_frac_bits", in_frac_bits), ("out_frac_bits", out_frac_bits), ("input_offset", input_offset)))
+
+
+def mli_image():
+    """MLI's own table of tanh."""
+    return mli_text(mli_recipe(math.tanh, 344, 5), 5, 172)
 
 
 def ethosu16_image():
@@ -86,6 +115,12 @@ IMAGES = {
     "tosa8": lambda: struct.pack("256b", *doubled().values()),
     "ethosu8": lambda: struct.pack("256b", *doubled().values()),
     "tflm8": lambda: struct.pack("256b", *(doubled()[(i + 128) % 256 - 128] for i in range(256))),
+    "executorch8": lambda: struct.pack("256b", *doubled().values()),
+    "xnnpack8": lambda: struct.pack("256B", *(doubled()[(i + 128) % 256 - 128] % 256 for i in range(256))),
+    **{profile: lambda: struct.pack("<257h", *espdl16_table()) for profile in ("espdl16", "espdl16-p4")},
+    "espdl16-linear": lambda: struct.pack("<257h", *espdl_linear_table()),
+    "mli": mli_image,
+    "tosa-softmax8": lambda: softmax.image(softmax.recipe(2 ** -4)),
     "tosa16": lambda: struct.pack("<513h", *points()),
     "tflm16": lambda: struct.pack("<513h", *points()),
     "ethosu16": ethosu16_image,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A second evaluation of quant-gru's C++: the emitted text is compiled beside the published structure, and the compiler,
-not a pattern, reads the designated fields. Needs g++ with C++20."""
+"""A second evaluation of quant-gru's C++ and of MLI's C: the emitted text is compiled beside the published structure, and
+the compiler, not a pattern, reads its fields. Needs gcc, and g++ with C++20."""
 import re
 import shutil
 import struct
@@ -91,3 +91,46 @@ def run_quant_gru(text, x, y, folder):
     count = x.high - x.low + 1
     need(len(output) == 276 + 4 * count, f"quant-gru: the program wrote {len(output)} bytes")
     return output[:276], struct.unpack(f"<{count}i", output[276:])
+
+
+MLI = """
+#include <stdint.h>
+#include <stdio.h>
+typedef enum {{ MLI_EL_FX_16 = 0x10 }} mli_element_type;
+typedef struct {{ uint32_t capacity; union {{ int32_t *pi32; int16_t *pi16; }} mem; }} mli_data_container;
+typedef struct {{
+    mli_data_container data;
+    mli_element_type type;
+    int32_t length, in_frac_bits, out_frac_bits, input_offset, output_offset;
+}} mli_lut;
+{text}
+static const mli_lut lut = MLI_LUT_OF({name});
+int main(void)
+{{
+    const int shift = {fraction} - lut.in_frac_bits;
+    if (lut.data.capacity != 2u * (uint32_t)lut.length || lut.type != MLI_EL_FX_16 || lut.output_offset)
+        return 1;
+    for (int32_t x = -32768; x <= 32767; x++) {{
+        int32_t i = (x >> shift) + lut.input_offset;
+        i = i < 0 ? 0 : i > lut.length - 2 ? lut.length - 2 : i;
+        const int32_t from = lut.data.mem.pi16[i], difference = (int16_t)(from - lut.data.mem.pi16[i + 1]);
+        const int16_t y = (int16_t)(from - ((difference * (x & ((1 << shift) - 1)) + (1 << (shift - 1))) >> shift));
+        fwrite(&y, sizeof y, 1, stdout);
+    }}
+    return 0;
+}}
+"""
+
+
+def run_mli(text, name, fraction, folder):
+    """The outputs of every code, of the structure that the text's own macro makes, in C and in C++."""
+    found = []
+    for suffix, compiler in ((".c", ["gcc", "-std=c11"]), (".cpp", ["g++", "-std=c++17"])):
+        source, program = folder / f"mli{suffix}", folder / f"mli_{suffix[1:]}"
+        source.write_text(MLI.format(text=text, name=name, fraction=fraction))
+        built = subprocess.run([*compiler, "-O1", "-Wall", "-Werror", "-o", str(program), str(source)],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        need(built.returncode == 0, f"mli: {compiler[0]} says {built.stdout[:2000]}")
+        found.append(struct.unpack("<65536h", subprocess.run([str(program)], stdout=subprocess.PIPE, check=True).stdout))
+    need(found[0] == found[1], "mli: C and C++ differ")
+    return found[0]

@@ -70,6 +70,25 @@ class Tflm8(Tosa8):
         return code % 256
 
 
+class Executorch8(Tosa8):
+    """int8[256], lut[input + 128]."""
+    profile = "executorch8"
+
+
+class Xnnpack8(Tflm8):
+    """uint8_t[256]: bytes go in and come out, whatever codes they are."""
+    profile = "xnnpack8"
+
+    @classmethod
+    def parse(cls, data, x=S8, y=S8):
+        need_size(cls.profile, data, 256)
+        return cls([wrap(value, 8) if y.low < 0 else value for value in data], x, y)
+
+    @classmethod
+    def from_c(cls, text, name=None, x=S8, y=S8):
+        return cls.parse(texts.c_bytes(text, ("uint8_t",), name), x, y)
+
+
 # -- 513 points of 16 bits ----------------------------------------------------------------------------------------------
 
 class Tosa16:

@@ -18,13 +18,15 @@ import sys
 import tempfile
 
 import borders
+import consumers
 import drawn
 import flips
 import images
 import native
 import provoked
+import softmax
 import vectors
-from command import Pwlc, reader_of, state
+from command import Pwlc, pack_words, reader_of, state
 from harness import accepted, end, same, tap
 from texts import Refused
 
@@ -41,6 +43,10 @@ VECTORS = [
     ("tosa8:bytes", Y8, images.doubled()),
     ("ethosu8:bytes", Y8, images.doubled()),
     ("tflm8:bytes", Y8, images.doubled()),
+    ("executorch8:bytes", Y8, images.doubled()),
+    ("xnnpack8:bytes", Y8, images.doubled()),
+    ("tosa-softmax8:bytes", ["--in", "s9:2^-4:0", "--out", "s32:2^-31"], vectors.softmax_outputs()),
+    *((f"{profile}:bytes", Y16, expected) for profile, expected in vectors.ESPDL.items()),
     ("tosa16:bytes", Y16, vectors.Y16),
     ("tflm16:bytes", Y16, vectors.Y16),
     ("ethosu16:bytes", Y16, vectors.Y16),
@@ -56,6 +62,9 @@ VECTORS = [
 TEXTS = [
     ("tosa8:mlir", Y8, lambda: images.mlir(list(images.doubled().values()), 8), images.doubled()),
     ("tosa16:mlir", Y16, lambda: images.mlir(images.points(), 16, images.RESCALE), vectors.Y16),
+    ("executorch8:npy", Y8, lambda: images.npy(list(images.doubled().values()), "i2", (256,)), images.doubled()),
+    ("xnnpack8:c", Y8, lambda: images.c_array("uint8_t", images.image("xnnpack8")), images.doubled()),
+    ("mli:c", Y16, images.mli_image, vectors.MLI),
     ("tflm16:c", Y16, lambda: images.c_array("int16_t", images.points()), vectors.Y16),
     ("quant-gru:cpp", ["--in", "u16:2^-12:24576", "--out", "u16:2^-16:-1"], images.gru_text,
      clipped(vectors.GRU, 0, 65535)),
@@ -92,23 +101,31 @@ def guarded(name, check, *arguments):
 
 # -- Functions ----------------------------------------------------------------------------------------------------------
 
-NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8": "bytes c npy", "ethosu16": "bytes c",
-             "tflm8": "bytes c npy", "tflm16": "bytes c npy", "quant-gru": "bytes cpp", "aimet-pe": "bytes json",
-             "finn": "json npy dat", "aie": "bytes cpp", "aie-v2": "bytes cpp", "nvdla": "bytes", "gna": "bytes",
-             "k210": "bytes"}
+NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8": "bytes c npy",
+             "ethosu16": "bytes c", "tflm8": "bytes c npy", "tflm16": "bytes c npy", "executorch8": "bytes c npy",
+             "xnnpack8": "bytes c npy", "espdl16": "bytes npy c py", "espdl16-p4": "bytes npy c py",
+             "espdl16-linear": "bytes npy c py", "quant-gru": "bytes cpp", "aimet-pe": "bytes json", "mli": "c",
+             "tosa-softmax8": "c mlir bytes", "finn": "json npy dat", "aie": "bytes cpp", "aie-v2": "bytes cpp",
+             "nvdla": "bytes", "gna": "bytes", "k210": "bytes"}
 
 # profile, function, further flags. Narrow inputs where a fit of 16 bits takes long; each layout has one of 16 bits.
 ANY8 = [("sigmoid", []), ("gelu", ["--in", "u8:2^-4:128", "--out", "u8:2^-5:10"]), ("exp", ["--in", "s7:2^-4"])]
 SIGNED8 = [("sigmoid", []), ("gelu", []), ("exp", ["--in", "s7:2^-4"])]
 POINTS16 = [("sigmoid", []), ("gelu", []), ("silu", ["--in", "s16:2^-11:0"])]
+STEPS16 = [("sigmoid", []), ("gelu", []), ("silu", ["--in", "s16:2^-11:0", "--knots", "steps:6"])]
 FITS = {
-    "tosa8": SIGNED8, "ethosu8": ANY8, "tflm8": ANY8, "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
+    "tosa8": SIGNED8, "ethosu8": ANY8, "tflm8": ANY8, "executorch8": SIGNED8,
+    "xnnpack8": ANY8, "espdl16": STEPS16, "espdl16-p4": STEPS16,
+    "espdl16-linear": [("sigmoid", []), ("tanh", ["--knots", "points:9"]), ("softplus", [])],
+    "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
     "quant-gru": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--out", "s10"]),
                   ("exp", ["--in", "s9:0.01:5", "--segments", "5"])],
     "aimet-pe": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--segments", "7"]),
                  ("exp", ["--in", "s9:0.01:5", "--out", "u8"])],
     "finn": [("sigmoid", []), ("tanh", ["--in", "u7:2^-4:64", "--out", "u2"]),
              ("softplus", ["--in", "s10:2^-6", "--out", "u8:2^-5:0"])],
+    "tosa-softmax8": [("exp", []), ("exp", ["--in", "s8:0.0471:127"]), ("exp", ["--in", "s9:2^-5:0"])],
+    "mli": [("sigmoid", []), ("gelu", []), ("tanh", ["--in", "s16:2^-10", "--knots", "points:6:half_down"])],
     "aie": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "s10:2^-6", "--segments", "32"]),
             ("exp", ["--in", "s9:2^-7", "--segments", "8", "--out", "s12:2^-7"])],
     "nvdla": [("sigmoid", []), ("gelu", ["--in", "s11:2^-7", "--knots", "points:3"]),
@@ -122,13 +139,25 @@ FITS = {
              ("sigmoid", ["--in", "s9:2^-6", "--segments", "5", "--out", "u8:2^-7:64"])],
 }
 FITS["aie-v2"] = FITS["aie"]
-FLIPPED = {"k210": 0}  # which of them has the files that flips.py changes, where not the second
+FLIPPED = {"k210": 0, "tosa-softmax8": 2}  # which of them has the files that flips.py changes, where not the second
 
 
 def meaning(pwlc, table):
     """What the outputs of a table JSON come of."""
     fields = json.loads((pwlc.folder / table).read_text())
     return [fields[name] for name in ("form", "rounding", "in", "out", "segments")]
+
+
+def check_twin(title, text, codes, expected):
+    """What the text computes itself, of an array, where NumPy is."""
+    try:
+        import numpy
+    except ImportError:
+        print(f"# {title}: no NumPy")
+        return
+    names = {}
+    exec(text, names)
+    same(f"{title}: the twin, all codes", names["lookup"](numpy.array(codes)).tolist(), expected)
 
 
 def check_function(pwlc, profile, function, flags, compiled):
@@ -162,6 +191,11 @@ def check_function(pwlc, profile, function, flags, compiled):
             same(f"{title}: import gives the outputs back", pwlc.evaluate("again.json", types.codes), expected)
         else:
             tap(again == imported, f"{title}: import gives the same table")
+        if notation == "py":
+            check_twin(title, data.decode(), types.codes, expected)
+        if profile == "mli" and compiled:
+            same(f"{title}: compiled, all codes", native.run_mli(
+                data.decode(), function, types.fraction, pwlc.folder), expected)
         if notation == "cpp" and compiled and profile == "quant-gru":
             _, outputs = native.run_quant_gru(data.decode(), types.x, types.y, pwlc.folder)
             same(f"{title}: compiled, all codes", outputs, expected)
@@ -171,6 +205,25 @@ def check_function(pwlc, profile, function, flags, compiled):
             f"{title}: what was imported is emitted alike")
     check_notations(pwlc, profile, name, types)
     return files, types, expected
+
+
+def check_softmax16(pwlc):
+    """Both tables of softmax of int16, by the layout of tflm16: TensorFlow Lite's own, and ours, which are nearer."""
+    for name, (flags, f, *ends) in softmax.TABLES16.items():
+        points = softmax.recipe16(f, *ends)
+        pwlc.write("softmax16.in", pack_words("h", points))
+        given = [*(["--function"] if flags[0] == "exp" else []), *flags, "--out", "s16:2^-15:0"]
+        pwlc.must("import", "softmax16.in", "--profile", "tflm16:bytes", *given, "-o", "softmax16.json")
+        codes = range(-32768, 32768)
+        theirs = pwlc.evaluate("softmax16.json", codes)
+        same(f"softmax of int16, {name}: TensorFlow Lite's own", theirs, map(consumers.Tflm16(points).evaluate, codes))
+        pwlc.must("fit", *flags, "--out", "s16:2^-15:0", "--profile", "tflm16", "-o", "softmax16.json")
+        pwlc.must("emit", "softmax16.json", "--profile", "tflm16:bytes", "-o", "softmax16.out")
+        ours = consumers.Tflm16.parse(pwlc.read("softmax16.out"))
+        accepted(f"softmax of int16, {name}: the reader accepts it", ours.check)
+        errors = [softmax.largest_error16(outputs, f, *ends) for outputs in (map(ours.evaluate, codes), theirs)]
+        print(f"# softmax of int16, {name}: ours {errors[0]:.4g}, TensorFlow Lite's {errors[1]:.4g}")
+        tap(errors[0] < errors[1], f"softmax of int16, {name}: ours is nearer", f"{errors}")
 
 
 def check_notations(pwlc, profile, name, types):
@@ -205,6 +258,7 @@ def main(program):
         for case in TEXTS:
             guarded(case[0], check_text, pwlc, *case)
         check_functions(pwlc)
+        guarded("softmax of int16", check_softmax16, pwlc)
         provoked.check_emits(pwlc)
         provoked.check_imports(pwlc)
         borders.check(pwlc)

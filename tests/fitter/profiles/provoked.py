@@ -37,7 +37,9 @@ def check_emits(pwlc):
 
 # -- import -------------------------------------------------------------------------------------------------------------
 
-TYPES = {"tosa8": "s8 s8", "ethosu8": "s8 s8", "tflm8": "s8 s8", "tosa16": "s16 s16", "ethosu16": "s16 s16",
+TYPES = {"tosa8": "s8 s8", "ethosu8": "s8 s8", "tflm8": "s8 s8", "executorch8": "s8 s8", "xnnpack8": "s8 s8",
+         "espdl16": "s16 s16", "mli": "s16:2^-12 s16:2^-15", "tosa-softmax8": "u8:2^-4:255 s32:2^-31:0",
+         "espdl16-p4": "s16 s16", "espdl16-linear": "s16 s16", "tosa16": "s16 s16", "ethosu16": "s16 s16",
          "tflm16": "s16 s16", "quant-gru": "u16:2^-4:24576 u16:2^-4:-1", "aimet-pe": "s16 s16", "finn": "s8 s4",
          "aie": "s16 s16", "nvdla": "s16 s16", "gna": "s16 s16", "k210": "s16 u8"}
 

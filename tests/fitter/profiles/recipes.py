@@ -101,6 +101,34 @@ def tflm(function, of_in, of_out):
     return between_points(tflm_points(function, of_in, of_out), of_in, of_out, 7, lambda p: 64)
 
 
+def grid_of_256(function, of_in, of_out):
+    """Nearest values 256 codes apart, and one behind the last code."""
+    f = target(function, of_in, of_out)
+    return [of_out.clip(nearest(f(of_in.qmin + 256 * i))) for i in range(257)]
+
+
+def espdl16(function, of_in, of_out):
+    """ESP-PPQ's values, of which the nearest is read, half way the upper one."""
+    table = grid_of_256(function, of_in, of_out)
+    return [table[x + 128 >> 8] for x in range(65536)]
+
+
+def espdl16_p4(function, of_in, of_out):
+    """The same, half way the one of even index."""
+    table = grid_of_256(function, of_in, of_out)
+    return [table[round(x / 256)] for x in range(65536)]
+
+
+def espdl16_linear(function, of_in, of_out):
+    """Lines between them, rounded towards the left value."""
+    return between_points(grid_of_256(function, of_in, of_out), of_in, of_out, 8, lambda p: 0)
+
+
+def mli(function, of_in, of_out):
+    """Lines between them, halves down."""
+    return between_points(grid_of_256(function, of_in, of_out), of_in, of_out, 8, lambda p: 127)
+
+
 def nvdla(function, of_in, of_out):
     """257 nearest values on the even grid; halves are rounded away from zero."""
     f = target(function, of_in, of_out)

@@ -12,6 +12,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,13 +25,20 @@ HEAD = ("| profile | function | in | out | bytes | max | none below | RMS | reci
         "|---|---|---|---|---:|---:|---:|---:|---:|---:|\n")
 FUNCTIONS = ("sigmoid", "tanh", "gelu", "silu", "exp")
 # exp on [-8, 0]: its --in, for profiles of 8 and of 16 bits, and where codes must lie within 32767 of the zero point.
-EXP = {"s8": "s8:2^-5:127", "s16": "s16:2^-13:32767", "u16": "u16:2^-13:65535", "s15": "s15:2^-12:16383"}
+EXP = {"s8": "s8:2^-5:127", "s16": "s16:2^-13:32767", "u16": "u16:2^-13:65535", "s15": "s15:2^-12:16383",
+       "zero": "s16:2^-12:0"}
 
 # Profile: type of the inputs of exp, recipe, and the function whose search is made anew in the quick check; None for all.
 PROFILES = {
     "tosa8": ("s8", recipes.each_code, None),
     "ethosu8": ("s8", recipes.each_code, None),
     "tflm8": ("s8", recipes.each_code, None),
+    "executorch8": ("s8", recipes.each_code, None),
+    "xnnpack8": ("s8", recipes.each_code, None),
+    "espdl16": ("zero", recipes.espdl16, None),
+    "espdl16-p4": ("zero", recipes.espdl16_p4, None),
+    "espdl16-linear": ("zero", recipes.espdl16_linear, "tanh"),
+    "mli": ("zero", recipes.mli, "sigmoid"),
     "tosa16": ("s16", recipes.tosa, "tanh"),
     "ethosu16": ("s16", recipes.tosa, "tanh"),
     "tflm16": ("s16", recipes.tflm, "tanh"),
@@ -43,6 +51,8 @@ PROFILES = {
     "gna": ("s16", recipes.gna, "exp"),
     "k210": ("s16", recipes.k210, "tanh"),
 }
+
+NOTATIONS = {"finn": "json", "mli": "c"}  # bytes of others
 
 
 def run(*command):
@@ -81,17 +91,20 @@ class Maker:
         self.recipes = {}
 
     def size(self, profile, table):
-        """Bytes of the emitted table; of finn, thresholds; of aie, of both arrays. None where only rising tables are held,
-        and this one is not."""
+        """Bytes of the emitted table; of finn, thresholds; of aie, of both arrays; of mli, of the array. None where
+        only rising tables are held, and this one is not."""
         out = self.folder / "emitted"
-        done = run(self.pwlc, "emit", table, "--profile", f"{profile}:{'json' if profile == 'finn' else 'bytes'}", "-o",
+        done = run(self.pwlc, "emit", table, "--profile", f"{profile}:{NOTATIONS.get(profile, 'bytes')}", "-o",
                    out)
-        if done.returncode == 3 and ("must rise throughout" in done.stderr or "must not be negative" in done.stderr):
+        if done.returncode == 3 and any(falls in done.stderr for falls in (
+                "must rise throughout", "must not be negative", "rounded towards the left")):
             return None
         if done.returncode:
             sys.exit(f"table.py: {profile} {table}: {done.stderr}")
         if profile == "finn":
             return len(json.loads(out.read_text())["thresholds"])
+        if profile == "mli":
+            return 2 * int(re.search(r"_data\[(\d+)\]", out.read_text())[1])
         return len(out.read_bytes()) * (2 if profile.startswith("aie") else 1)
 
     def row(self, profile, function):

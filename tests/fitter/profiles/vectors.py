@@ -18,6 +18,7 @@ import consumers
 import edges
 import images
 import native
+import softmax
 from consumers import S8, S16, U8, U16, Range
 from harness import accepted, check_bytes, end, outputs, refuses, same, tap
 from images import IMAGES, image
@@ -141,6 +142,77 @@ def structure_size(threshold, floats):
     return ctypes.sizeof(type("Table", (ctypes.Structure,), {"_fields_": [
         ("segments", segment * 16), ("zp_x", ctypes.c_int32), ("shift_x", ctypes.c_int8), ("shift_y", ctypes.c_int8),
         ("zp_y", ctypes.c_int32)] + [(f"float{k}", ctypes.c_float) for k in range(floats)]}))
+
+
+def check_bytes_of_8_bits():
+    """The layouts of tosa8 and tflm8, in files of others."""
+    check_bytes("executorch8", image("executorch8"), 256, 0x1b50db23, [(0, "80808080")])
+    check_bytes("xnnpack8", image("xnnpack8"), 256, 0x9bf947a9, [(0, "00020406"), (252, "f8fafcfe")])
+    for name, reader in (("executorch8, parse", consumers.Executorch8.parse(image("executorch8"))),
+                         ("xnnpack8, parse", consumers.Xnnpack8.parse(image("xnnpack8"))),
+                         ("xnnpack8, C", consumers.Xnnpack8.from_c(images.c_array("uint8_t", image("xnnpack8"))))):
+        accepted(f"{name}: checks", reader.check)
+        outputs(f"{name}: outputs", reader.evaluate, images.doubled())
+    reader = consumers.Xnnpack8.parse(bytes(255 - x for x in range(256)), U8, U8)
+    outputs("xnnpack8, u8: entry x", reader.evaluate, {x: 255 - x for x in range(256)})
+
+
+ESPDL = {
+    "espdl16": {-32768: 37, -32767: 37, -32641: 37, -32640: 146, -3: 13989, -128: 13989, 0: 13989, 127: 13989, 128: 14098,
+                32639: 27832, 32640: 27941, 32767: 27941},
+    "espdl16-p4": {-32768: 37, -32767: 37, -32640: 37, -32639: 146, -3: 13989, -128: 13989, 0: 13989, 128: 13989,
+                   129: 14098, 32639: 27832, 32640: 27941, 32767: 27941},
+    "espdl16-linear": {-32768: -1000, -32767: -1000, -32000: -998, -3: 3095, 0: 3096, 1: 3096, 128: 3128,
+                       1000: 3349, 32767: 15383}}
+
+
+def check_espdl():
+    for profile, expected in ESPDL.items():
+        kind = consumers.READERS[profile]
+        table = images.espdl_linear_table() if profile.endswith("linear") else images.espdl16_table()
+        text = images.c_array("int16_t __attribute__((aligned(16)))", table + [0])
+        for name, reader in (("parse", kind.parse(image(profile))), ("C", kind.from_c(text)),
+                             ("Python", kind.from_py(f"TABLE = {table}\n"))):
+            accepted(f"{profile}, {name}: checks", reader.check)
+            outputs(f"{profile}, {name}: outputs", reader.evaluate, expected)
+    for profile in ("espdl16", "espdl16-p4"):
+        check_bytes(profile, image(profile), 514, 0xbde70df2, [(0, "25009200"), (512, "256d")])
+    falls = consumers.Espdl16Linear([-value for value in images.espdl_linear_table()])
+    outputs("espdl16-linear: falling lines, as C divides", falls.evaluate, {
+        code: -y for code, y in ESPDL["espdl16-linear"].items()})
+
+
+# By hand, of MLI's table of tanh: 7 bits between two of its points, 0 is data[172]. Halves go down: at 32, 1024 * 32 / 128
+# is 256 itself, at 129 (2045 - 1024) / 128 = 7.98; at 192, 510.5.
+MLI = {-32768: -32767, -22017: -32767, -21888: -32767, -129: -1032, -64: -512, 0: 0, 1: 8, 32: 256, 64: 512, 129: 1032,
+       192: 1534, 21887: 32767, 32767: 32767}
+
+
+def check_mli():
+    reader = consumers.Mli.from_c(images.mli_image())
+    accepted("mli: checks", reader.check)
+    same("mli: the recipe gives the published values", reader.data[:8] + reader.data[168:177] + reader.data[-3:],
+         (-32767, -32767, -32766, -32766, -32766, -32766, -32766, -32766, -4075, -3063, -2045, -1024, 0, 1024, 2045, 3063,
+          4075, 32766, 32766, 32767))
+    outputs("mli: outputs", reader.evaluate, MLI)
+    ends = consumers.Mli([5, 1, 9], 4, 15, 0)
+    outputs("mli: the lines of the ends come again", ends.evaluate, {
+        -32768: 5, -1: 1, 0: 5, 128: 3, 255: 1, 256: 1, 384: 5, 512: 1, 640: 5, 32767: 9})
+
+
+def softmax_outputs():
+    return {d: y for d, y in softmax.recipe(2 ** -4).items()}
+
+
+def check_softmax():
+    """The recipe is near to exp, and a little off: by up to some thousands of 2^-31."""
+    reader = consumers.TosaSoftmax8.parse(image("tosa-softmax8"), 0, Range(-256, 0))
+    accepted("tosa-softmax8: checks", reader.check)
+    outputs("tosa-softmax8: outputs", reader.evaluate, softmax_outputs())
+    same("tosa-softmax8: bytes of one", [table[256] for table in reader.tables], (127, 255, 255, 255))
+    errors = [abs(y - min(math.exp(d / 16) * 2 ** 31, 2 ** 31 - 1)) for d, y in softmax_outputs().items()]
+    print(f"# tosa-softmax8: the recipe is off by up to {max(errors):.1f} of 2^-31")
+    tap(0.5 < max(errors) < 4096, "tosa-softmax8: the recipe is exp, rounded a few times", f"{max(errors)}")
 
 
 def check_quant_gru(folder):
@@ -293,6 +365,10 @@ def main():
         check_tosa()
         check_ethosu()
         check_tflm()
+        check_bytes_of_8_bits()
+        check_espdl()
+        check_mli()
+        check_softmax()
         check_quant_gru(folder)
         check_aimet()
         check_finn(folder / "finn")

@@ -5,6 +5,8 @@
 
 #include "every_table.h"
 
+int64_t every_half_down(const struct every_spec *spec); /* what that adds to sums */
+
 /* Tries every integer from offset_low to offset_high at every point, by dynamic programming from point to point: the
  * codes of an interval depend on the values at its two ends alone. Leaves out values that lie three times as far
  * beyond a limit of the outputs as a slope reaches; their neighbours come out as that limit too, and so does all

@@ -47,6 +47,8 @@ struct every_spec {
     int field_bits;                  /* of the inputs and outputs: 8 or 16 */
     int64_t offset_low, offset_high; /* --offset-type: of the constants, or of the values at points */
     int shift;                       /* of every_points: values lie 2^shift codes apart */
+    bool half_down;                  /* and halves are rounded down, under floor */
+    int step_shift;                  /* of every_steps, likewise */
     bool every_line;                 /* tries even lines that are known to add nothing */
 };
 

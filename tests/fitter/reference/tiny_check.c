@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a table is, by the definitions alone, against what it was asked to keep to. */
+#include "every_points.h"
 #include "fixture.h"
 #include "tiny_spec.h"
 
@@ -37,9 +38,10 @@ static bool keeps_to_values(const struct every_spec *every, const struct table *
     int64_t value = 0;
     for (int m = 0; m < table->segment_count; m++) {
         const struct segment *s = &table->segments[m];
-        const int64_t width = INT64_C(1) << every->shift, sum = every->form == EVERY_ANCHORED
-                                                                    ? s->offset * width
-                                                                    : s->offset + s->q_b * (s->start - every->zp_x);
+        const int64_t width = INT64_C(1) << every->shift,
+                      sum = every->form == EVERY_ANCHORED
+                                ? s->offset * width
+                                : s->offset + s->q_b * (s->start - every->zp_x) - every_half_down(every);
         if (s->n != every->shift || sum % width != 0 || (m > 0 && sum / width != value) ||
             s->start != every->first_x + m * width)
             return false;
@@ -58,7 +60,7 @@ bool tiny_keeps_to_fields(const struct every_spec *every, const struct table *ta
     for (int m = 0; m < table->segment_count; m++) {
         const struct segment *segment = &table->segments[m];
         const uint64_t q = (uint64_t)llabs(segment->q_b);
-        if (!every->may_start[segment->start - every->first_x] ||
+        if (!every->may_start[segment->start - every->first_x] || (every->step_shift && segment->q_b != 0) ||
             (every->one_shift && segment->n != table->segments[0].n) ||
             (every->slope_terms && __builtin_popcountll(q ^ 3 * q) > every->slope_terms) ||
             segment->q_b < -(1 << (every->slope_bits - 1)) || segment->q_b >= 1 << (every->slope_bits - 1) ||

@@ -41,8 +41,8 @@ static struct integers offsets_of(const struct spec *spec)
 /* How far values at points lie apart; 0: there are none, or --max-err is to find out. */
 static int shift_of(const struct tiny *tiny, int segments)
 {
-    int shift = tiny->spec.constraints.point_shift;
-    if (shift || tiny->spec.constraints.knots != KNOTS_POINTS || !segments)
+    int shift = has_points(&tiny->spec) ? tiny->spec.constraints.point_shift : 0;
+    if (shift || !has_points(&tiny->spec) || !segments)
         return shift;
     while (segments << shift < tiny->count)
         shift++;
@@ -58,6 +58,9 @@ static bool may_start(const struct tiny *tiny, const struct every_spec *every, i
         return false;
     if (constraints->knots == KNOTS_POINTS)
         return (code - tiny->spec.in.qmin) % (INT64_C(1) << every->shift) == 0;
+    if (every->step_shift)
+        return every_shift(every->rounding, k, every->step_shift) !=
+               every_shift(every->rounding, k - 1, every->step_shift);
     if (constraints->knots == KNOTS_UNIFORM) {
         for (int m = 0; m < segments; m++)
             if (k == (tiny->spec.in.qmax - every->first_x + 1) * m / segments)
@@ -109,6 +112,8 @@ struct every_spec tiny_every(const struct tiny *tiny, int segments)
                                .offset_low = offsets.low,
                                .offset_high = offsets.high,
                                .shift = shift_of(tiny, segments),
+                               .half_down = spec->constraints.half_down,
+                               .step_shift = spec->constraints.knots == KNOTS_STEPS ? spec->constraints.point_shift : 0,
                                .slope_terms = spec->constraints.slope_terms,
                                .one_shift = spec->constraints.one_shift,
                                .monotone = spec->constraints.monotone,

@@ -353,7 +353,7 @@ void tiny_draw_tied_fold(struct tiny *tiny, int number)
 
 void tiny_draw_points(struct tiny *tiny, int number)
 {
-    char knots[16], limit[24];
+    char knots[24], limit[24];
     seed(number, 4);
     struct format format = draw_format(false);
     const bool wide = one_in(6), by_error = number / 4 % 4 == 3;
@@ -373,8 +373,10 @@ void tiny_draw_points(struct tiny *tiny, int number)
         draw_samples(tiny, &format);
     }
     add_text(tiny, ";");
-    tiny_set(tiny, "--rounding", roundings[number % 4]);
-    snprintf(knots, sizeof knots, "points:%d", (int)between(1, format.in_bits - 1));
+    const bool down = number % 4 == 0 && one_in(3);
+    if (!down)
+        tiny_set(tiny, "--rounding", roundings[number % 4]);
+    snprintf(knots, sizeof knots, "points:%d%s", (int)between(1, format.in_bits - 1), down ? ":half_down" : "");
     snprintf(limit, sizeof limit, "%.4g", uniform(0.3, 3));
     tiny_set(tiny, "--knots", by_error ? "points" : knots);
     if (by_error || one_in(8))
@@ -396,6 +398,39 @@ void tiny_draw_points(struct tiny *tiny, int number)
     if (one_in(6))
         draw_multiple(tiny, one_in(4) ? between(9, 10) : between(3, 8));
     spec_settle_form(&tiny->spec);
+    end(tiny, number);
+}
+
+void tiny_draw_steps(struct tiny *tiny, int number)
+{
+    static const char *const forms[] = {"absolute", "biased", "anchored"};
+    char knots[16], limit[24];
+    seed(number, 7);
+    struct format format = draw_format(false);
+    begin(tiny, &format);
+    if (one_in(2)) {
+        draw_function(tiny, &format, &reference_functions[between(0, REFERENCE_FUNCTIONS - 1)], false);
+    } else {
+        draw_scale(uniform(0.1, 9), format.in_scale);
+        draw_samples(tiny, &format);
+    }
+    add_text(tiny, ";");
+    tiny_set(tiny, "--rounding", roundings[number % 4]);
+    tiny_set(tiny, "--form", forms[number / 4 % 3]);
+    tiny_set(tiny, "--method", number / 12 % 2 ? "lsq" : "minimax");
+    snprintf(knots, sizeof knots, "steps:%d", (int)between(1, format.in_bits - 1));
+    tiny_set(tiny, "--knots", knots);
+    snprintf(limit, sizeof limit, "%.4g", uniform(0.3, 6));
+    if (one_in(6))
+        tiny_set(tiny, "--max-err", limit);
+    if (one_in(2))
+        draw_offset_type(tiny);
+    if (!one_in(4))
+        tiny_set(tiny, "--zero", "free");
+    if (one_in(6))
+        draw_fixes(tiny);
+    if (one_in(4) && tiny->spec.method == METHOD_LSQ && isnan(tiny->spec.max_err))
+        draw_weights(tiny);
     end(tiny, number);
 }
 

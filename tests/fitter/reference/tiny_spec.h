@@ -36,6 +36,9 @@ void tiny_draw_tied(struct tiny *tiny, int number);
  * more than 8 bits, whose sums end where zero points are large. */
 void tiny_draw_points(struct tiny *tiny, int number);
 
+/* The same of steps: every form and rounding, at times a limit that they keep to. */
+void tiny_draw_steps(struct tiny *tiny, int number);
+
 /* The same as tiny_draw, with --offset-type. */
 void tiny_draw_offsets(struct tiny *tiny, int number);
 

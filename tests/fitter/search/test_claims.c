@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What certificates claim, of tiny specs with every method and constraint, against a search of all tables that shares
  * no code with the fitter: where a table is said to be optimal no other is better, no bound is above the least error,
- * and where no table is found there is none. `test_claims FIRST LAST [points | offsets | shifts | multiples]` checks
- * the specs of these numbers alone, of values at points, with --offset-type, --shift-bits or --shift-multiple. */
+ * and where no table is found there is none. `test_claims FIRST LAST [points | steps | offsets | shifts | multiples]`
+ * checks the specs of these numbers alone, of values at points, of steps, with --offset-type, --shift-bits or
+ * --shift-multiple. */
 #include "../reference/every_points.h"
+#include "../reference/every_steps.h"
 #include "../reference/fixture.h"
 #include "../reference/tiny_spec.h"
 #include "fit/problem.h"
@@ -34,7 +36,9 @@ struct other {
 
 static struct other search_all(const struct tiny *tiny, const struct every_spec *every, double limit)
 {
-    struct other other = {.found = every->shift ? every_points(every, limit) : every_table(every, limit)};
+    struct other other = {.found = every->shift        ? every_points(every, limit)
+                                   : every->step_shift ? every_steps(every, limit)
+                                                       : every_table(every, limit)};
     struct segment segments[EVERY_CODES];
     struct table table = {.form = tiny->spec.form,
                           .rounding = tiny->spec.rounding,
@@ -204,7 +208,9 @@ static void check_table(const struct tiny *tiny, const struct table *table)
                       error.max);
         if (certificate->objective != OBJECTIVE_SEGMENTS)
             check_claims(tiny, &every, table, every.squares ? error.squares : error.max);
-        if (!isnan(spec->max_err) && certificate->optimal == 1 && !every.shift)
+        if (every.step_shift)
+            ck_assert_int_eq(table->segment_count, search_all(tiny, &every, 1e99).found.segments);
+        else if (!isnan(spec->max_err) && certificate->optimal == 1 && !every.shift)
             check_fewest(tiny, table);
         else if (!isnan(spec->max_err) && certificate->optimal == 1 && !spec->constraints.point_shift)
             check_farthest(tiny, every, every.shift);
@@ -347,6 +353,33 @@ START_TEST(every_kind_of_points_was_checked)
 }
 END_TEST
 
+START_TEST(claims_of_steps_hold)
+{
+    if (_i == 0)
+        counts = (struct counts){0};
+    for (int k = 0; k < SPECS_PER_TEST / quick_step(20); k++) {
+        struct tiny tiny;
+        tiny_draw_steps(&tiny, _i * SPECS_PER_TEST + k);
+        check_spec(&tiny);
+    }
+}
+END_TEST
+
+START_TEST(every_kind_of_step_was_checked)
+{
+    const int drawn = TESTS * SPECS_PER_TEST / quick_step(20);
+    ck_assert_int_ge(counts.drawn, drawn * 19 / 20);
+    ck_assert_int_ge(counts.claimed, drawn * 2 / 3);
+    for (int form = 0; form < 3; form++)
+        for (int rounding = 0; rounding < 4; rounding++)
+            ck_assert_int_ge(counts.of_form[form][rounding], drawn / 24);
+    const int kinds[] = {counts.fixed, counts.weighted, counts.offset_types, counts.without_table};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+        ck_assert_int_ge(kinds[kind], drawn / 40);
+    ck_assert_int_eq(counts.unclaimed, 0);
+}
+END_TEST
+
 START_TEST(claims_with_offset_types_hold)
 {
     for (int k = 0; k < SPECS_PER_TEST / 4 / quick_step(20); k++) {
@@ -464,6 +497,7 @@ int main(int argc, char **argv)
     if (argc == 3 || argc == 4) {
         if (argc == 4)
             drawn = !strcmp(argv[3], "points")    ? tiny_draw_points
+                    : !strcmp(argv[3], "steps")   ? tiny_draw_steps
                     : !strcmp(argv[3], "offsets") ? tiny_draw_offsets
                     : !strcmp(argv[3], "shifts")  ? tiny_draw_shifts
                                                   : tiny_draw_multiples;
@@ -477,6 +511,8 @@ int main(int argc, char **argv)
     add_case(suite, "folds", claims_of_tied_folds_hold, TESTS); /* behind what counts the kinds */
     add_case(suite, "points", claims_of_points_hold, TESTS);
     add_case(suite, "kinds of points", every_kind_of_points_was_checked, 1);
+    add_case(suite, "steps", claims_of_steps_hold, TESTS);
+    add_case(suite, "kinds of steps", every_kind_of_step_was_checked, 1);
     add_case(suite, "offsets", claims_with_offset_types_hold, TESTS);
     add_case(suite, "shift bits", claims_with_shift_bits_hold, TESTS);
     add_case(suite, "kinds of shift bits", every_kind_of_shift_bits_was_checked, 1);

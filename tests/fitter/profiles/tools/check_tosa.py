@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""check_tosa.py PWLC: tosa-opt takes the text of tosa8 and tosa16, and Arm's reference model of TOSA gives at every code
-what pwlc eval gives."""
+"""check_tosa.py PWLC: tosa-opt takes the text of tosa8, tosa16 and tosa-softmax8, and Arm's reference model of TOSA
+gives at every code what pwlc eval gives."""
 import sys
 import zlib
 
@@ -31,6 +31,13 @@ def check_functions(pwlc, profile, bits):
           "" if difference(model(text, pwlc.codes(bits)), expected) else "it is not")
 
 
+def check_softmax(pwlc):
+    """The sum of four tables, at 128 (x - max); all other codes are interpolated, and are not looked up."""
+    table = pwlc.fit("exp", "tosa-softmax8", "--in", "s9:2^-4:0")
+    got = model(pwlc.emit(table, "tosa-softmax8:mlir", ".mlir"), pwlc.codes(16))[::128]
+    check("tosa-softmax8 exp: the reference model gives pwlc's 512 outputs", difference(got, pwlc.outputs(table, 9)))
+
+
 def check_vector(pwlc):
     """The table of squares: T[i] = floor((i - 256)^2 / 2) - 16384."""
     check("the table of squares has its checksum", difference([zlib.crc32(squares().tobytes())], [0x9ad45037]))
@@ -46,6 +53,7 @@ def main():
     pwlc = Pwlc(sys.argv[1])
     check_functions(pwlc, "tosa8", 8)
     check_functions(pwlc, "tosa16", 16)
+    check_softmax(pwlc)
     check_vector(pwlc)
     end()
 

@@ -274,7 +274,7 @@ static void check_proof(const struct problem *problem, double least)
     ck_assert_int_eq(points_build(spec, &points, &diag), EXIT_DONE);
     ck_assert_int_eq(ties_init(&ties, spec, &points, &diag), EXIT_DONE);
     ck_assert_int_eq(interpolation_init(&table, &points, &rules, interpolation_values(spec, &rules), ties.inside,
-                                        problem->shift, &diag),
+                                        problem->shift, spec->constraints.half_down, &diag),
                      EXIT_DONE);
     if (!interpolation_any(&table, &diag)) {
         interpolation_least_squares(&table, INFINITY, INTERPOLATION_STEPS, &cost, &bound, &diag);
