@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* SYS_getdents64 */
+#define _GNU_SOURCE /* getdents64() */
 #include "scratch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* -- Removing: nothing here takes memory or a lock, so that a handler may do it ---------------------------------------
@@ -56,7 +56,7 @@ static void remove_content(int folder, int depth)
         long filled;
         int found = 0;
         lseek(folder, 0, SEEK_SET);
-        while ((filled = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0)
+        while ((filled = getdents64(folder, (void *)buffer, sizeof buffer)) > 0)
             for (long at = 0; at < filled;) {
                 const struct entry *const entry = (const struct entry *)(buffer + at);
                 remove_entry(folder, entry->name, depth);
