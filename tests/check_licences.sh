@@ -12,7 +12,7 @@ APACHE=Apache-2.0
 # Licences a path may carry, separated by spaces; "-" for data.
 allowed() {
     case $1 in
-    LICENSES/* | *.json | *.jsonl | *.csv | *.npy | *.txt | *.md | .git* | .clang-format | tests/fuzz/corpus/* | tests/golden/*.h | tests/golden/networks/*) echo - ;;
+    LICENSES/* | *.json | *.jsonl | *.csv | *.npy | *.txt | *.md | .git* | .clang-format | tests/fuzz/corpus/* | tests/golden/*.h | tests/golden/networks/* | docs/gallery/*) echo - ;;
     luts/*.h | examples/*) echo 0BSD ;;
     fitter/* | tests/fitter/* | tests/fuzz/*) echo $GPL ;;
     tests/runtime/* | tests/mcu/* | tests/kernels/* | runtime/* | kernels/*) echo $APACHE ;;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A library's names begin with pwl_, its public functions have C linkage in C++ too, a shared one offers nothing else,
-# and no library needs cuBLAS. $1 source root, $2 the library, then the compiler.
+# A library's names begin with pwl_, its public functions have C linkage in C++ too, a shared one offers nothing else and
+# versions them, and no library needs cuBLAS. $1 source root, $2 the library, then the compiler.
 set -u
 source_root=$1 library=$2
 shift 2
@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 
 case $library in *.so | *.so.*) dynamic=--dynamic ;; *) dynamic=--extern-only ;; esac
-nm $dynamic --defined-only "$library" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u >"$work/defined"
+nm $dynamic --defined-only "$library" 2>/dev/null | awk 'NF == 3 && $2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u >"$work/defined"
 if ! grep -q '^pwl_' "$work/defined"; then
     echo "$library: no symbols can be read"
     exit 1
@@ -20,6 +20,15 @@ if grep -vE '^pwl_|_GLOBAL__N__' "$work/defined"; then
     echo "$library has names that do not begin with pwl_"
     failed=1
 fi
+# Where the linker can version names, all have the number of the binary interface.
+case $library in *.so | *.so.*)
+    abi=$(sed -n 's/^#define PWL_ABI_VERSION //p' "$source_root/runtime/include/pwl/pwl.h")
+    if readelf --dyn-syms --wide "$library" | grep -E ' (FUNC|OBJECT) +GLOBAL +DEFAULT +[0-9]+ ' | grep -v "@@PWL_$abi\$"; then
+        echo "$library has names without the version PWL_$abi"
+        failed=1
+    fi
+    ;;
+esac
 if nm --undefined-only "$library" 2>/dev/null | grep -i cublas; then
     echo "$library needs cuBLAS"
     failed=1

@@ -163,7 +163,9 @@ double interpolation_max_err(struct interpolation *table)
     for (int i = 0; i < table->intervals; i++) {
         int64_t sum = table->value[i] * table->width;
         for (int k = (int)(i * table->width); k < (i + 1) * table->width; k++) {
-            max_err = fmax(max_err, fabs((double)output_of(table, sum) - table->points->target[k]));
+            const double error = fabs((double)output_of(table, sum) - table->points->target[k]);
+            if (error > max_err) /* no fmax(), which GCC 12 cannot compile here for aarch64 with -O3 */
+                max_err = error;
             sum += table->value[i + 1] - table->value[i];
         }
     }
