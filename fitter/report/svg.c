@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -246,16 +247,49 @@ static void draw_y_axis(struct svg_panel *panel)
     }
 }
 
-/* The path of a line: move where a gap ended, else draw. */
+/* A path in tenths of a pixel: absolute where it starts or a gap ended, then relative, which is shorter. */
 struct pen {
     struct text *out;
-    bool down;
+    bool down;    /* a line goes on from x and y */
+    char command; /* the path's last one, of which further numbers are more */
+    int64_t x, y;
 };
+
+/* "12.3", ".3" or "-4"; a minus sign separates as well. */
+static void pen_number(struct pen *pen, const char *separator, int64_t tenths)
+{
+    const long long size = llabs(tenths);
+    text_add(pen->out, "%s", tenths < 0 ? "-" : separator);
+    if (size >= 10 || size == 0)
+        text_add(pen->out, "%lld", size / 10);
+    if (size % 10)
+        text_add(pen->out, ".%lld", size % 10);
+}
+
+static void pen_pair(struct pen *pen, char command, int64_t x, int64_t y)
+{
+    if (command == pen->command) {
+        pen_number(pen, " ", x);
+    } else {
+        text_add(pen->out, "%c", command);
+        pen_number(pen, "", x);
+    }
+    pen_number(pen, " ", y);
+    pen->command = command;
+}
 
 static void pen_to(struct pen *pen, double x, double y)
 {
-    text_add(pen->out, "%s%.1f %.1f", pen->down ? "L" : "M", x, y);
+    const int64_t to_x = llround(10 * x), to_y = llround(10 * y);
+    if (!pen->down) {
+        pen->command = '\0'; /* a second pair after M would be a line */
+        pen_pair(pen, 'M', to_x, to_y);
+    } else if (to_x != pen->x || to_y != pen->y) {
+        pen_pair(pen, 'l', to_x - pen->x, to_y - pen->y);
+    }
     pen->down = true;
+    pen->x = to_x;
+    pen->y = to_y;
 }
 
 /* The points of one column of pixels that can be seen. */
@@ -391,7 +425,7 @@ void svg_panel_end(struct svg_panel *panel)
 void svg_polyline(struct svg_panel *panel, const double *x, const double *y, size_t count, enum svg_ink ink,
                   enum svg_mark mark)
 {
-    struct pen pen = {&panel->svg->text, false};
+    struct pen pen = {.out = &panel->svg->text};
     text_add(pen.out, "<path class=\"%s s%d\" d=\"", mark_class[mark], ink);
     trace(panel, x, y, count, &pen);
     text_add(pen.out, "\"/>\n");
@@ -400,8 +434,8 @@ void svg_polyline(struct svg_panel *panel, const double *x, const double *y, siz
 void svg_area(struct svg_panel *panel, const double *x, const double *low, const double *high, size_t count,
               enum svg_ink ink)
 {
-    struct text *out = &panel->svg->text;
-    text_add(out, "<path class=\"fill f%d\" d=\"", ink);
+    struct pen pen = {.out = &panel->svg->text};
+    text_add(pen.out, "<path class=\"fill f%d\" d=\"", ink);
     /* Along the top, then back along the bottom; a column of pixels is as high as its highest and lowest point. */
     for (int side = 0; side < 2; side++) {
         size_t done = 0;
@@ -416,10 +450,10 @@ void svg_area(struct svg_panel *panel, const double *x, const double *low, const
                 const double other = pixel_y(panel, side ? low[k] : high[k]);
                 py = side ? fmax(py, other) : fmin(py, other);
             }
-            text_add(out, "%s%.1f %.1f", !side && first == 0 ? "M" : "L", px, py);
+            pen_to(&pen, px, py);
         }
     }
-    text_add(out, "%s\"/>\n", count ? "Z" : "");
+    text_add(pen.out, "%s\"/>\n", count ? "Z" : "");
 }
 
 void svg_box(struct svg_panel *panel, double x_min, double x_max, double y_min, double y_max, enum svg_ink ink)

@@ -89,7 +89,8 @@ assert len([p for p in drawn if p.getAttribute("class") == "dash s3" and p.paren
 dots = [float(c.getAttribute("cx")) for c in plots[0].getElementsByTagName("circle") if c.getAttribute("r") == "3.00"]
 lines = [p.getAttribute("d") for p in drawn if p.getAttribute("class") == "line s1"]
 curve = next(line for line in lines if "h22" not in line) # not the one of the key
-left, right = (float(re.findall(r"[\d.]+", curve)[k]) for k in (0, -2))
+steps = [float(number) for number in re.findall(r"-?[\d.]+", curve)] # x and y in turn: a point, then steps from it
+left, right = steps[0], sum(steps[::2])
 assert len(dots) == 5
 for dot, segment in zip(dots, made["segments"][1:]):
     assert abs(left + (segment["start"] + 128) * (right - left) / 255 - dot) < 0.1, (dot, segment)

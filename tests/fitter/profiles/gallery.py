@@ -68,15 +68,27 @@ def rounded_down(function, of_in, of_out):
     return table(function, of_in, of_out, values(outputs, of_in)), outputs
 
 
-def points_of(recipe, shift, rounding):
+def even_grid(shift):
+    """The nearest values 2^shift codes apart, and one behind the last code."""
+    def points(function, of_in, of_out):
+        f = target(function, of_in, of_out)
+        return [of_out.clip(nearest(f(of_in.qmin + (i << shift)))) for i in range((1 << 16 - shift) + 1)]
+    return points
+
+
+def by_lines(recipe, points, shift, rounding):
     def made(function, of_in, of_out):
-        outputs = recipe(function, of_in, of_out)
-        if recipe is recipes.tflm:
-            points = recipes.tflm_points(function, of_in, of_out)
-        else:
-            f = target(function, of_in, of_out)
-            points = [of_out.clip(nearest(f(of_in.qmin + (i << shift)))) for i in range((1 << 16 - shift) + 1)]
-        return table(function, of_in, of_out, lines(points, of_in, shift), rounding), outputs
+        segments = lines(points(function, of_in, of_out), of_in, shift)
+        return table(function, of_in, of_out, segments, rounding), recipe(function, of_in, of_out)
+    return made
+
+
+def by_steps(recipe, points, shift):
+    """Of values 2^shift codes apart the nearest, half way the upper one."""
+    def made(function, of_in, of_out):
+        starts = (of_in.qmin + (i << shift) - (1 << shift - 1) for i in range((1 << of_in.bits - shift) + 1))
+        segments = [(max(start, of_in.qmin), 0, 0, y) for start, y in zip(starts, points(function, of_in, of_out))]
+        return table(function, of_in, of_out, segments), recipe(function, of_in, of_out)
     return made
 
 
@@ -92,28 +104,124 @@ def ggml(function, of_in, of_out):
     return table(function, of_in, of_out, values(outputs, of_in)), outputs
 
 
+def begun(title, text):
+    """The beginning of a section."""
+    return f"## {title}\n\n{textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)}\n\n"
+
+
+def commands(lines_of):
+    return "\n<!-- docs: not run: gallery.py runs it -->\n```sh\n" + "".join(line + "\n" for line in lines_of) + "```\n"
+
+
 class Show:
-    """A section of the page. `fit` and `emit` are flags; `theirs_out` is where their outputs have another type."""
+    """A section with a picture. `fit` and `emit` are flags; `theirs_out` is where their outputs have another type."""
 
     def __init__(self, name, title, function, types, recipe, fit, emit, words, size, theirs_out=None, quick=True):
         self.name, self.title, self.function, self.types, self.recipe = name, title, function, types, recipe
         self.fit, self.emit, self.words, self.size = fit, emit, words, size
         self.theirs_out, self.quick = theirs_out or types[1], quick
+        self.pictures = [f"{name}.svg"]
+
+    def command(self):
+        if "--profile" in self.fit and self.types == S16:
+            return f"fit {self.function} {self.fit}"
+        types = f" --in {short(self.types[0])} --out {short(self.types[1])}"
+        return f"fit {self.function} {self.fit}{types}"
+
+    def theirs(self, maker):
+        """The table of the recipe, which gives what the recipe gives."""
+        of_in, of_out = Type(self.types[0]), Type(self.theirs_out)
+        made, outputs = self.recipe(self.function, of_in, of_out)
+        (maker.folder / THEIRS).write_text(json.dumps(made))
+        maker.run("sweep", THEIRS, "--codes", "codes.csv")
+        with open(maker.folder / "codes.csv") as file:
+            found = [int(row["output"]) for row in csv.DictReader(file)]
+        if found != outputs:
+            first = next(i for i, pair in enumerate(zip(found, outputs)) if pair[0] != pair[1])
+            sys.exit(f"gallery.py: {self.name}: code {of_in.qmin + first} gives {found[first]}, "
+                     f"the recipe {outputs[first]}")
+
+    def bytes(self, maker, name):
+        if name == THEIRS or "--profile" in self.fit or "lut" in self.fit:
+            return self.size
+        table_json = json.loads((maker.folder / name).read_text())
+        return 9 * len(table_json["segments"])
+
+    def section(self, maker):
+        """The lines of the page; pictures are made in the folder."""
+        maker.run(*self.command().split(), "-o", OURS)
+        maker.run("emit", OURS, *self.emit.split())
+        names = [OURS]
+        if self.recipe:
+            self.theirs(maker)
+            names = [THEIRS, OURS]
+        maker.run("sweep", *names, "--plot", self.pictures[0])
+        rows = []
+        for name in names:
+            has_codes = name == OURS or self.theirs_out == self.types[1]
+            rows.append(f"| {name} | {self.bytes(maker, name)} | {figure(maker.figures(name), has_codes)} |\n")
+        what = f"{self.function}, `{short(self.types[0])}` to `{short(self.types[1])}`"
+        return (begun(self.title, f"{what[0].upper()}{what[1:]}. {self.words}") +
+                f"![{self.title}: {self.function} and the error at every code](gallery/{self.pictures[0]})\n\n"
+                "| table | bytes | max, real | RMS, real | max, LSB | RMS, LSB | nearest codes |\n"
+                "|---|---:|---:|---:|---:|---:|---:|\n" + "".join(rows) +
+                commands([f"pwlc {self.command()} -o {self.function}.json",
+                          f"pwlc emit {self.function}.json {self.emit}"]))
+
+
+class Sfpu:
+    """The section of float tables, whose codes are no even steps: figures without a picture. `tables` are those that
+    ship, by their names in `pwlc sfpu list`, and their bytes."""
+    quick = True
+    pictures = ()
+    fit = "--keep-zero --keep-ends"
+    columns = ("max abs", "mean abs", "max ULP", "mean ULP", "monotone")
+
+    def __init__(self, title, words, tables):
+        self.title, self.words, self.tables = title, words, tables
+
+    def section(self, maker):
+        shipped = {row["table"]: row for row in cells(maker.run("sfpu", "list"))}
+        rows, lines_of = [], []
+        for name, size in self.tables.items():
+            theirs = shipped[name]
+            fit = f"sfpu fit {theirs['function']} --layout {theirs['layout']} {self.fit} -o {name}.json"
+            emit = f"sfpu emit {name}.json --format llk -o {name}.h"
+            maker.run(*fit.split())
+            maker.run(*emit.split())
+            ours = next(row for row in cells(maker.run("sfpu", "show", f"{name}.json")) if row.get("table") == "this")
+            for table_name, row in ((name, theirs), (OURS, ours)):
+                rows.append(f"| {theirs['function']} | {table_name} | {size} | " +
+                            " | ".join(row[column] for column in self.columns) + " |\n")
+            lines_of += [f"pwlc {fit}", f"pwlc {emit}"]
+        return (begun(self.title, self.words) +
+                f"| function | table | bytes | {' | '.join(self.columns)} |\n"
+                "|---|---|---:|---:|---:|---:|---:|---|\n" + "".join(rows) + commands(lines_of))
+
+
+def cells(text):
+    """The rows of the tables that a command prints, by the heads of their columns."""
+    rows = []
+    for block in text.split("\n\n"):
+        found = [[cell.strip() for cell in line.strip("|").split(" | ")]
+                 for line in block.splitlines() if line.startswith("|")]
+        rows += [dict(zip(found[0], row)) for row in found[2:]]
+    return rows
 
 
 S16 = ("s16:2^-12:0", "s16:2^-15:0")
 SHOWS = [
-    Show("tosa", "TOSA's TABLE", "tanh", S16, points_of(recipes.tosa, 7, "half_up"), "--profile tosa16",
+    Show("tosa", "TOSA's TABLE", "tanh", S16, by_lines(recipes.tosa, even_grid(7), 7, "half_up"), "--profile tosa16",
          "--profile tosa16:mlir -o tanh.mlir",
          "513 nearest values 128 codes apart, lines between them. The middle of each line is too low where the "
          "function bends down; the fitted points lie where the largest error of all codes is least.",
          1026, quick=False),
-    Show("ethosu", "Ethos-U", "silu", ("s16:2^-12:0", "s16:2^-12:0"), points_of(recipes.tosa, 7, "half_up"),
-         "--profile ethosu16", "--profile ethosu16 -o silu.bin",
+    Show("ethosu", "Ethos-U", "silu", ("s16:2^-12:0", "s16:2^-12:0"),
+         by_lines(recipes.tosa, even_grid(7), 7, "half_up"), "--profile ethosu16", "--profile ethosu16 -o silu.bin",
          "Vela turns TOSA's table into 512 words of a point and a slope, in the table memory of the chip.",
          2048, quick=False),
-    Show("tflm", "TensorFlow Lite Micro", "tanh", S16, points_of(recipes.tflm, 7, "half_up"), "--profile tflm16",
-         "--profile tflm16 -o tanh.h",
+    Show("tflm", "TensorFlow Lite Micro", "tanh", S16,
+         by_lines(recipes.tflm, recipes.tflm_points, 7, "half_up"), "--profile tflm16", "--profile tflm16 -o tanh.h",
          "The runtime's recipe places its points 65535/512 codes apart, and looks them up 128 apart; it lowers "
          "each by half of what its line is too high in the middle.", 1026, quick=False),
     Show("cmsis", "CMSIS-NN", "sigmoid", S16, None, "--segments 56 --symmetry fold --method minimax",
@@ -125,7 +233,16 @@ SHOWS = [
     Show("espdl", "ESP-DL, 8 bits", "gelu", ("s8:2^-4:0", "s8:2^-4:0"), each_code, "--method lut",
          "--format npy -o gelu.npy",
          "A byte for each of 256 codes, the nearest value: there is no better table.", 256),
-    Show("nvdla", "NVDLA", "tanh", S16, points_of(recipes.nvdla, 8, "half_away"), "--profile nvdla",
+    Show("espdl16", "ESP-DL, 16 bits", "sigmoid", S16, by_steps(recipes.espdl16, even_grid(8), 8),
+         "--profile espdl16", "--profile espdl16 -o sigmoid.npy",
+         "257 values 256 codes apart, of which the nearest is read since 3.3.8, half way the upper one. No other 257 "
+         "values are off by less than 255 LSB; 2049, which `--knots steps:5` asks for, are by 31.4. The ESP32-P4 reads "
+         "half way the value of even index, and its profile is espdl16-p4.", 514, quick=False),
+    Show("espdl16-linear", "ESP-DL, 16 bits, before 3.3.8", "sigmoid", S16,
+         by_lines(recipes.espdl16_linear, even_grid(8), 8, "floor"),
+         "--profile espdl16-linear", "--profile espdl16-linear -o sigmoid.npy",
+         "The same 257 values and lines between them, rounded towards the left value.", 514, quick=False),
+    Show("nvdla", "NVDLA", "tanh", S16, by_lines(recipes.nvdla, even_grid(8), 8, "half_away"), "--profile nvdla",
          "--profile nvdla -o tanh.bin",
          "257 values 256 codes apart. NVDLA ships no table; this is the nearest value at each point.",
          700, quick=False),
@@ -135,6 +252,14 @@ SHOWS = [
     Show("finn", "FINN", "tanh", ("s8:2^-4:0", "s4:0.1333:0"), each_code, "--profile finn",
          "--profile finn -o tanh.json",
          "15 thresholds, where the nearest output code changes: there is no better table.", 15),
+    Sfpu("tt-metal's SFPU",
+         "Lines of float coefficients on bf16, in the words that a kernel loads: three segments by SFPLUT, six by "
+         "SFPLUTFP32. Errors are of all 65,280 finite codes, by the chip's arithmetic. tanh-3 and those named like it "
+         "ship; `pwlc` has as many words, and the least largest error, in real units, of all tables that meet f(0) and "
+         "the limits of f exactly. So its sigmoid of six segments is 1 from 4 on, 0.018 more than f(4), where what "
+         "ships stays below 1. Huge ULP are results other than 0 where f is 0, or almost; tables whose ULP are least "
+         "are in [sfpu.md](sfpu.md).",
+         {"tanh-3": 6, "tanh-6": 24, "sigmoid-3": 6, "sigmoid-6": 24, "gelu-6": 24}),
     Show("quant-gru", "quant-gru", "sigmoid", ("u16:2^-12:24576", "u16:2^-16:-1"), None, "--profile quant-gru",
          "--profile quant-gru -o sigmoid.h",
          "16 segments. Its fitter, with knots by hand and least squares in single precision, reaches 696.2 LSB at "
@@ -161,57 +286,10 @@ class Maker:
     def figures(self, name):
         return json.loads(self.run("sweep", name, "--format", "json"))[0]
 
-    def command(self, show):
-        if "--profile" in show.fit and show.types == S16:
-            return f"fit {show.function} {show.fit}"
-        types = f" --in {short(show.types[0])} --out {short(show.types[1])}"
-        return f"fit {show.function} {show.fit}{types}"
-
-    def theirs(self, show):
-        """The table of the recipe, which gives what the recipe gives."""
-        of_in, of_out = Type(show.types[0]), Type(show.theirs_out)
-        made, outputs = show.recipe(show.function, of_in, of_out)
-        (self.folder / THEIRS).write_text(json.dumps(made))
-        self.run("sweep", THEIRS, "--codes", "codes.csv")
-        with open(self.folder / "codes.csv") as file:
-            found = [int(row["output"]) for row in csv.DictReader(file)]
-        if found != outputs:
-            first = next(i for i, pair in enumerate(zip(found, outputs)) if pair[0] != pair[1])
-            sys.exit(f"gallery.py: {show.name}: code {of_in.qmin + first} gives {found[first]}, "
-                     f"the recipe {outputs[first]}")
-
-    def section(self, show):
-        """The lines of the page; the picture is FOLDER/NAME.svg."""
-        self.run(*self.command(show).split(), "-o", OURS)
-        self.run("emit", OURS, *show.emit.split())
-        names = [OURS]
-        if show.recipe:
-            self.theirs(show)
-            names = [THEIRS, OURS]
-        self.run("sweep", *names, "--plot", f"{show.name}.svg")
-        rows = []
-        for name in names:
-            has_codes = name == OURS or show.theirs_out == show.types[1]
-            rows.append(f"| {name} | {self.bytes(show, name)} | {figure(self.figures(name), has_codes)} |")
-        what = f"{show.function}, `{short(show.types[0])}` to `{short(show.types[1])}`"
-        words = textwrap.fill(f"{what}. {show.words}", 120, break_long_words=False, break_on_hyphens=False)
-        return (f"## {show.title}\n\n{words[0].upper()}{words[1:]}\n\n"
-                f"![{show.title}: {show.function} and the error at every code](gallery/{show.name}.svg)\n\n"
-                "| table | bytes | max, real | RMS, real | max, LSB | RMS, LSB | nearest codes |\n"
-                "|---|---:|---:|---:|---:|---:|---:|\n" + "\n".join(rows) +
-                "\n\n<!-- docs: not run: gallery.py runs it -->\n```sh\n"
-                f"pwlc {self.command(show)} -o {show.function}.json\npwlc emit {show.function}.json {show.emit}\n```\n")
-
     def readme(self):
         """The picture of README.md."""
         self.run("fit", "gelu", "--in", "s8:2^-5", "--out", "s8:2^-5", "-o", OURS)
         self.run("sweep", OURS, "--plot", README)
-
-    def bytes(self, show, name):
-        if name == THEIRS or "--profile" in show.fit or "lut" in show.fit:
-            return show.size
-        table_json = json.loads((self.folder / name).read_text())
-        return 9 * len(table_json["segments"])
 
 
 def figure(row, has_codes):
@@ -236,10 +314,10 @@ def main():
     if not middle and BEGIN not in text:
         sys.exit(f"gallery.py: {page} has no line {BEGIN.strip()}")
     if "--check" not in sys.argv:
-        made = [maker.section(show) for show in SHOWS]
+        made = [show.section(maker) for show in SHOWS]
         maker.readme()
         pictures.mkdir(exist_ok=True)
-        for name in [README, *(f"{show.name}.svg" for show in SHOWS)]:
+        for name in [README, *(name for show in SHOWS for name in show.pictures)]:
             (pictures / name).write_bytes((maker.folder / name).read_bytes())
         page.write_text(before + BEGIN + "\n" + "\n".join(made) + "\n" + END + after)
         return
@@ -251,7 +329,7 @@ def main():
 
     maker.readme()
     for number, show in enumerate([None, *shows], 1):
-        good = same(README) if show is None else maker.section(show) in middle and same(f"{show.name}.svg")
+        good = same(README) if show is None else show.section(maker) in middle and all(map(same, show.pictures))
         failed |= not good
         title = show.title if show else "README.md"
         print(f"{'ok' if good else 'not ok'} {number} - {title}: {'as' if good else 'not as'} ./dev gallery writes it")
