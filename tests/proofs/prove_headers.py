@@ -226,12 +226,12 @@ def counts(folder):
 
 
 def searches(folder):
-    numbers = [*range(1, 131), 250] if runtime.WHOLE else [1, 2, 5, 65]
+    numbers = [*range(1, 131), 250] if runtime.WHOLE else [1, 2, 5, 17]
     problems = []
     for segments in numbers:
         case = Case(0, 0, 0, 0)
         problems += header(case, 1, emitted(case, (1,) * segments, folder), segments)
-    report(problems, f"search by halves of {'1 to 130, and 250' if runtime.WHOLE else 'up to 65'} segments")
+    report(problems, f"search by halves of {'1 to 130, and 250' if runtime.WHOLE else 'up to 17'} segments")
     for segments, flags in itertools.product((2, 17), (0, FOLD)):
         case = Case(1, 2, 0, flags)
         problems = header(case, 1, emitted(case, (1,) * segments, folder, "-D__OPTIMIZE_SIZE__"), None)

@@ -18,7 +18,7 @@ import tempfile
 import xml.etree.ElementTree
 
 import gguf_models
-from harness import end, equal, np, refused, test
+from harness import end, equal, np, refused, remember_runs, test
 
 import pwl
 from pwl.network import Decoding, Edge, FloatNetwork, Input, Network, Node, Op, Ranges, Widths, cheapest, llama, load, quantise, relative_loss, without_scales
@@ -28,6 +28,7 @@ from pwl.network.attention import simplified
 from pwl.network.floats import narrowed
 
 os.environ["PWLC"] = str(pathlib.Path(sys.argv[1]).resolve())
+remember_runs()
 rng = np.random.default_rng(51)
 
 

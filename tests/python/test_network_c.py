@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Networks run by libpwl, as the package, pwlc eval and emitted headers have it, against numpy: every code.
-Files that are hostile, which both refuse. Nothing on the path is float.
+Files that are hostile, which both refuse. Nothing on the path is float. PWL_TEST_LONG=1 draws more of each.
 
 usage: test_network_c.py PWLC SOURCE LIBPWL_A CC...
 """
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import end, equal, np, test
+from harness import end, equal, np, remember_runs, test
 
 import pwl
 from pwl.network import load
@@ -25,6 +25,8 @@ import networks
 
 PWLC, SOURCE, LIBRARY, COMPILER = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3], sys.argv[4:]
 os.environ["PWLC"] = str(PWLC)
+remember_runs()
+LONG = os.environ.get("PWL_TEST_LONG") == "1"
 rng = np.random.default_rng(51)
 work = tempfile.TemporaryDirectory()
 FOLDER = pathlib.Path(work.name)
@@ -68,7 +70,7 @@ def _():
 
 @test("drawn networks of all kinds give numpy's codes")
 def _():
-    for seed in range(40):
+    for seed in range(40 if LONG else 16):
         check(networks.drawn(seed), f"seed {seed}")
 
 
@@ -81,7 +83,7 @@ def _():
 
 @test("convolutions, pools and loops give numpy's codes")
 def _():
-    for seed in range(10):
+    for seed in range(10 if LONG else 4):
         check(networks.vision(seed), f"vision {seed}")
         check(networks.gru(seed, reverse=seed % 2), f"gru {seed}")
     check(networks.lstm(), "lstm and its last states")
@@ -323,14 +325,14 @@ def replaced(value, path, new):
 
 @test("every field of a value that it cannot have is refused by both")
 def _():
-    count = 0
+    count, few = 0, 1 if LONG else 2
     for network in (networks.drawn(3, 8), networks.gru(hidden=4), networks.vision(1), networks.decoder(masked=True)):
         document, arrays = document_of(network)
         for path in places(document):
             if path and path[-1] in ("scale", "zero_point", "name") or "body" in path[:-4]:
                 continue
             values = [None, 1.5, -(1 << 41), 0 if "shape" in path else 1 << 62, *([] if path[-1:] == ("kind",) else [{"a": 1}])]
-            for new in (values[k] for k in rng.permutation(len(values))[:2]):
+            for new in (values[k] for k in rng.permutation(len(values))[:2 if LONG else 1]):
                 refused_by_both(replaced(document, path, new), arrays, f"{path} = {new}")
                 count += 1
         for path in places(document):
@@ -339,7 +341,7 @@ def _():
                 inner = inner[key]
             if isinstance(inner, dict) and path[-1:] != ("operator",):
                 refused_by_both(replaced(document, path, {**inner, "unknown": 1}), arrays, f"{path} with a field more")
-                for key in inner:
+                for key in list(inner)[len(path) % few::few]:
                     refused_by_both(replaced(document, path, {k: v for k, v in inner.items() if k != key}), arrays,
                                     f"{path} without {key}")
     return f"{count} values"

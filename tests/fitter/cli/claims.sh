@@ -21,21 +21,34 @@ expect_status 0 fit tanh --in s24:2^-18 --out s16:2^-15 --segments 64 --method m
 expect_status 0 fit sigmoid --in s32:2^-16 --out s32:2^-30 -o s32.json || finish
 expect_line '.*"optimal": false.*' s16.json 'a table that is not known to be optimal'
 
+# In the quick part each claim is told to `emit`, and to one of four other commands, in turn.
+turn=0
+is_turn() {
+    is_long || [ $((turn % 4)) -eq "$1" ]
+}
+
 # Every field, without another hash: said by each command that repeats a certificate, in its own way by the others.
 hash='hash: not that of this table and its certificate, which says'
 while read -r table name value; do
     claim "$name" "$value" "$table"
+    turn=$((turn + 1))
     expect_status 3 show changed.json
     grep -qF "changed.json: $hash" ../err || fail "show, $table $name: $(cat ../err)"
     expect_error 3 "changed.json: $hash" emit changed.json
-    expect_error 3 "changed.json: $hash" report changed.json -o report.html
-    expect_status 0 sweep changed.json
-    grep -qF 'pwlc sweep: note: changed.json: hash: not that' ../err || fail "sweep, $table $name: $(cat ../err)"
-    expect_status 0 diff "$table" changed.json
-    expect_line "changed.json: no certificate that counts: $hash .*" ../out "diff, $table $name"
-    expect_status 0 certify changed.json -o certified.json
-    expect_line '  "method": "by_hand",' certified.json "certify, $table $name"
-    expect_line '.*"lower_bound_lsb": null, "optimal": null.*' certified.json "certify, $table $name"
+    ! is_turn 0 || expect_error 3 "changed.json: $hash" report changed.json -o report.html
+    if is_turn 1; then
+        expect_status 0 sweep changed.json
+        grep -qF 'pwlc sweep: note: changed.json: hash: not that' ../err || fail "sweep, $table $name: $(cat ../err)"
+    fi
+    if is_turn 2; then
+        expect_status 0 diff "$table" changed.json
+        expect_line "changed.json: no certificate that counts: $hash .*" ../out "diff, $table $name"
+    fi
+    if is_turn 3; then
+        expect_status 0 certify changed.json -o certified.json
+        expect_line '  "method": "by_hand",' certified.json "certify, $table $name"
+        expect_line '.*"lower_bound_lsb": null, "optimal": null.*' certified.json "certify, $table $name"
+    fi
 done <<'END'
 s16.json optimal true
 s16.json acc_bits 9
@@ -76,12 +89,15 @@ expect_status 0 emit changed.json
 while read -r table name value words; do
     claim "$name" "$value" "$table"
     sign changed.json
+    turn=$((turn + 1))
     expect_error 3 "changed.json: certificate says $words" emit changed.json
-    expect_error 3 "changed.json: certificate says $words" report changed.json -o report.html
-    expect_error 3 "changed.json: certificate says $words" certify changed.json
-    gate "changed.json: certificate says $words" changed.json
-    expect_status 0 diff "$table" changed.json
-    expect_line "changed.json: no certificate that counts: certificate says .*" ../out "diff, $table $name"
+    ! is_turn 0 || expect_error 3 "changed.json: certificate says $words" report changed.json -o report.html
+    ! is_turn 1 || expect_error 3 "changed.json: certificate says $words" certify changed.json
+    ! is_turn 2 || gate "changed.json: certificate says $words" changed.json
+    if is_turn 3; then
+        expect_status 0 diff "$table" changed.json
+        expect_line "changed.json: no certificate that counts: certificate says .*" ../out "diff, $table $name"
+    fi
 done <<'END'
 s16.json acc_bits 9 acc_bits 9, the table needs
 s16.json acc_bits 32 acc_bits 32, the table needs

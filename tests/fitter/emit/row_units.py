@@ -37,13 +37,14 @@ INPUTS = ["s8:0.0472:3", "u8:2^-4:128", "s16:2^-10:-5", "u16:0.00031:32768"]
 SHARES = ["s8:2^-8:-128", "u8:2^-8", "s16:2^-16:-32768", "u16:2^-16:1"]
 LOGARITHMS = ["s8:2^-3:127", "u8:2^-4:255", "s16:0.0007:32767", "u16:2^-12:65535"]
 NORMALS = ["s8:2^-4:11", "u8:2^-5:128", "s16:2^-12", "u16:2^-12:32768"]
-# Every type of input with every type of output; in short every type of either with each family, and with another in turn.
+# Every type of input with every type of output; in short every type of either once with each family.
 for k, (x, y) in enumerate(itertools.product(INPUTS, range(4))):
     row = [("softmax", x, SHARES[y], 40 + k, f"--fraction {8 + k}"),
            ("logsoftmax", x, LOGARITHMS[y], 40 + k, f"--fraction {30 - k}"),
            (("layernorm", "rmsnorm", "l2norm")[(k + k // 4) % 3], x, NORMALS[y], (2, 3, 7, 33, 64)[k % 5],
             f"--eps {(0, 1e-12, 1e-5, 2)[k // 4]}")]
-    CASES += row if LONG else [row[(k + k // 4) % 3]]
+    turn = (y - k // 4) % 4
+    CASES += row if LONG else row[turn:turn + 1]
 
 
 def tap(good, name, text=""):
@@ -159,7 +160,7 @@ NORM_FAULTS = [
 
 def check_million(case):
     fit(case, "op.json")
-    rows = "1000000" if LONG else "4000"
+    rows = "1000000" if LONG else "1500"
     status, text = call(PWLC, "verify", "op.json", "--against", "sv", "--rows", rows, "--lanes", "4")
     assert status == 0 and re.match(rf"sv +{rows} rows, \d+ codes, 0 mismatches", text), text
 

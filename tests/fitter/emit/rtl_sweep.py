@@ -10,8 +10,8 @@ reduction, sign, left shifts) meets every style, number of stages and handshake:
   C++        the same without registers, for high-level synthesis, against the emitted C header
   yosys      reads all of it, and finds no loop and no conflict
 
-And a number of the bench or of the module that is another one is found. TAP. Benches of a half of the modules run in Icarus,
-of the others in GHDL. With PWL_TEST_LONG=1 all run in both, of more tables, each in every style, every code in Icarus too,
+And a number of the bench or of the module that is another one is found. TAP. Benches of three quarters of the modules run in
+Icarus, of the others in GHDL. With PWL_TEST_LONG=1 all run in both, of more tables, each in every style, every code in Icarus too,
 and netlists of iCE40.
 
 usage: rtl_sweep.py PWLC RANDOM_TABLES SOURCE_ROOT
@@ -182,7 +182,7 @@ def last_of(folder, module):
 
 def runs_in_icarus(module):
     """Neither styles nor numbers of stages alternate as this does."""
-    return module.number // 3 % 2 == 0
+    return module.number // 3 % 4 != 1
 
 
 def check_icarus(folder, modules):

@@ -93,7 +93,7 @@ def check(case, rng):
         mine = rows_by_page.load(op)
         lengths_run = {rows} if name.endswith("norm") else {rows, max(1, rows // 3)}
         for length in lengths_run | ({2, 3, 7} if rows == 64 and not name.endswith("norm") else set()):
-            q = rows_of(op, length, (60 if LONG else 24) if length <= 4096 else 6)
+            q = rows_of(op, length, (60 if LONG else 24) if length <= 4096 else 6)[::1 if LONG or length <= 4096 else 3]
             np.save("q.npy", q.astype(TYPES[x.split(":")[0]]))
             pwlc("eval", "op.json", "q.npy", "-o", "y.npy")
             got = np.load("y.npy")

@@ -17,9 +17,9 @@ from harness import end, tap
 
 # What is made anew in the quick test of profiles whose fits take long.
 FEW = ("sigmoid", "exp", "erf")
-QUICK = {"tosa16": FEW, "ethosu16": FEW, "tflm16": FEW, "quant-gru": FEW, "aimet-pe": FEW,
-         "mli": FEW, "espdl16-linear": FEW, "aie": FEW, "aie-v2": FEW,
-         "nvdla": FEW, "gna": FEW}
+QUICK = {"tosa16": FEW, "ethosu16": FEW, "tflm16": FEW, "quant-gru": FEW, "aimet-pe": FEW, "mli": FEW,
+         "espdl16": FEW, "espdl16-p4": FEW, "espdl16-linear": FEW, "aie": FEW, "aie-v2": FEW, "nvdla": FEW,
+         "gna": FEW, "k210": FEW}
 # What hls4ml has tables of; tanh ends at 4, below its codes.
 LOOKED_UP = ("sigmoid", "softsign", "softplus", "elu", "exp", "reciprocal")
 ONLY = {"hls4ml": LOOKED_UP, "hls4ml-oneapi": LOOKED_UP, "tosa-softmax8": ("exp",)}

@@ -8,7 +8,8 @@
     flips       a byte or digit of an emitted file that is changed is seen
     provoked    refusals of the writer and of import: the exit code, what the message names, and no file left
     borders     what the limits just let pass
-    drawn       images with random fields: import gives the reader's outputs, or refuses
+    drawn       images with random fields: import gives the reader's outputs, or refuses; 24 of each layout with
+                PWL_TEST_LONG=1, else 8
 
 usage: profiles.py PWLC
 """

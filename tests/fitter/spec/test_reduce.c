@@ -279,7 +279,7 @@ START_TEST(every_form_and_rounding)
                                        "--method uniform",
                                        "--segments 6 --slope-bits 9",
                                        "--max-err 0.9"};
-    for (int k = _i % quick_step(2); k < 12; k += quick_step(2)) {
+    for (int k = _i % quick_step(3); k < 12; k += quick_step(3)) {
         char flags[FLAGS_SIZE];
         struct fitted reduced;
         snprintf(flags, sizeof flags, "%s --reduce on --form %s --rounding %s %s", types[_i], forms[k % 3],
