@@ -315,13 +315,19 @@ START_TEST(tied_segments_are_searched_completely)
 }
 END_TEST
 
-START_TEST(claims_of_tied_folds_hold)
+/* The first specs of a test that one of the functions of tiny_spec.h draws. */
+static void check_drawn(void (*draw)(struct tiny *, int), int test, int specs)
 {
-    for (int k = 0; k < SPECS_PER_TEST / 4 / quick_step(20); k++) {
+    for (int k = 0; k < specs; k++) {
         struct tiny tiny;
-        tiny_draw_tied_fold(&tiny, _i * SPECS_PER_TEST + k);
+        draw(&tiny, test * SPECS_PER_TEST + k);
         check_spec(&tiny);
     }
+}
+
+START_TEST(claims_of_tied_folds_hold)
+{
+    check_drawn(tiny_draw_tied_fold, _i, SPECS_PER_TEST / 4 / quick_step(20));
 }
 END_TEST
 
@@ -329,11 +335,7 @@ START_TEST(claims_of_points_hold)
 {
     if (_i == 0)
         counts = (struct counts){0};
-    for (int k = 0; k < SPECS_PER_TEST / quick_step(20); k++) {
-        struct tiny tiny;
-        tiny_draw_points(&tiny, _i * SPECS_PER_TEST + k);
-        check_spec(&tiny);
-    }
+    check_drawn(tiny_draw_points, _i, SPECS_PER_TEST / quick_step(20));
 }
 END_TEST
 
@@ -357,11 +359,7 @@ START_TEST(claims_of_steps_hold)
 {
     if (_i == 0)
         counts = (struct counts){0};
-    for (int k = 0; k < SPECS_PER_TEST / quick_step(20); k++) {
-        struct tiny tiny;
-        tiny_draw_steps(&tiny, _i * SPECS_PER_TEST + k);
-        check_spec(&tiny);
-    }
+    check_drawn(tiny_draw_steps, _i, SPECS_PER_TEST / quick_step(20));
 }
 END_TEST
 
@@ -382,11 +380,7 @@ END_TEST
 
 START_TEST(claims_with_offset_types_hold)
 {
-    for (int k = 0; k < SPECS_PER_TEST / 4 / quick_step(20); k++) {
-        struct tiny tiny;
-        tiny_draw_offsets(&tiny, _i * SPECS_PER_TEST + k);
-        check_spec(&tiny);
-    }
+    check_drawn(tiny_draw_offsets, _i, SPECS_PER_TEST / 4 / quick_step(20));
 }
 END_TEST
 
@@ -394,11 +388,7 @@ START_TEST(claims_with_multiples_hold)
 {
     if (_i == 0)
         counts = (struct counts){0};
-    for (int k = 0; k < SPECS_PER_TEST / 2 / quick_step(20); k++) {
-        struct tiny tiny;
-        tiny_draw_multiples(&tiny, _i * SPECS_PER_TEST + k);
-        check_spec(&tiny);
-    }
+    check_drawn(tiny_draw_multiples, _i, SPECS_PER_TEST / 2 / quick_step(20));
 }
 END_TEST
 
@@ -406,11 +396,7 @@ START_TEST(claims_with_shift_bits_hold)
 {
     if (_i == 0)
         counts = (struct counts){0};
-    for (int k = 0; k < SPECS_PER_TEST / 2 / quick_step(20); k++) {
-        struct tiny tiny;
-        tiny_draw_shifts(&tiny, _i * SPECS_PER_TEST + k);
-        check_spec(&tiny);
-    }
+    check_drawn(tiny_draw_shifts, _i, SPECS_PER_TEST / 2 / quick_step(20));
 }
 END_TEST
 
