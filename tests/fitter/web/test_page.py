@@ -160,12 +160,17 @@ def same_array(text, npy, pwlc):
     return shown_array is not None and [tuple(row) for row in ast.literal_eval(shown_array[1])] == list(held)
 
 
-def check_spec(page, pwlc, link):
+def fitted(page, pwlc, link):
+    """Fits what a link asks in the page; then by pwlc, into table.json, and what that says."""
     fields = fields_of(link)
     fill(page, fields)
     page.click("#fit")
     settle(page)
-    fit = pwlc.run("fit", *arguments(fields), "-o", "table.json")
+    return pwlc.run("fit", *arguments(fields), "-o", "table.json")
+
+
+def check_spec(page, pwlc, link):
+    fit = fitted(page, pwlc, link)
     assert fit.returncode == 0, fit.stderr
     table = json.loads(pwlc.read("table.json"))
     texts, wrong = shown(page), []
@@ -198,11 +203,7 @@ def check_spec(page, pwlc, link):
 
 
 def check_refusal(page, pwlc, link):
-    fields = fields_of(link)
-    fill(page, fields)
-    page.click("#fit")
-    settle(page)
-    fit = pwlc.run("fit", *arguments(fields), "-o", "table.json")
+    fit = fitted(page, pwlc, link)
     words = fit.stderr.strip().removeprefix("pwlc fit: ")
     check(fit.returncode in (2, 3) and page.text("#failure") == words and page.run(
         "return document.querySelector('#result').hidden"), f"refused: {link}: {words}")
