@@ -6,6 +6,7 @@
 #include "draw.h"
 #include "fixture.h"
 #include "function/samples.h"
+#include "function/target.h"
 
 /* Numbers of one kind of spec, which are not those of another. */
 static void seed(int number, int kind)
@@ -278,13 +279,24 @@ static void begin(struct tiny *tiny, const struct format *format)
     }
 }
 
+/* Whether f is the same at code k as at the one below, and not so nearly that a long double has rounded it. */
+static bool is_flat(const struct tiny *tiny, int k)
+{
+    const struct spec *const spec = &tiny->spec;
+    if (!spec->function.info)
+        return spec->in.scale.power_of_two;
+    const int64_t q = spec->in.qmin + k;
+    const struct dd here = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, q),
+                    below = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, q - 1);
+    return here.hi == below.hi && here.lo == below.lo;
+}
+
 static void end(struct tiny *tiny, int number)
 {
     add_text(tiny, "; number %d", number);
     for (int k = 1; k < tiny->count; k++) {
         const long double step = tiny->whole[k] - tiny->whole[k - 1];
-        const bool is_exact = step == 0 && (tiny->spec.function.info || tiny->spec.in.scale.power_of_two);
-        tiny->is_level |= fabsl(step) < 1e-9L && !is_exact;
+        tiny->is_level |= fabsl(step) < 1e-9L && !(step == 0 && is_flat(tiny, k));
     }
     tiny->is_constant = true;
     for (int k = 0; k < tiny->count; k++)
