@@ -327,11 +327,14 @@ class Checkers:
         spec.loader.exec_module(self.module)
         self.native, self.path = native, os.path.join(folder, "fault.proof")
 
+    def run_native(self, text):
+        with open(self.path, "wb") as file:
+            file.write(text)
+        return subprocess.run([self.native, self.path], capture_output=True, text=True, errors="replace", timeout=120)
+
     def statuses(self, text):
         """Exit statuses of both, and what they say."""
-        with open(self.path, "w") as file:
-            file.write(text)
-        run = subprocess.run([self.native, self.path], capture_output=True, text=True, timeout=120)
+        run = self.run_native(text.encode())
         try:
             return (0, run.returncode), (self.module.check_proof(text.encode()), run.stdout + run.stderr)
         except self.module.Bad as reason:

@@ -410,7 +410,7 @@ def load(code):
 
 def answer(module, text):
     """0 where it accepts; None where it breaks down; else the status, and the line, of the require() that refuses."""
-    signal.setitimer(signal.ITIMER_REAL, 10)  # Without a limit to what is read a mutant may take for ever.
+    signal.setitimer(signal.ITIMER_VIRTUAL, 10)  # Without a limit to what is read a mutant may take for ever.
     try:
         module.check_proof(text)
         return 0, None
@@ -422,7 +422,7 @@ def answer(module, text):
     except Exception:  # pylint: disable=broad-except
         return None, None
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def too_long(*_):
@@ -529,17 +529,27 @@ def all_false(module, proofs, draw):
                 yield json.dumps(faulty).encode(), name
 
 
-def is_refused_for_figures(mutant, whole, text):
-    """Whether a mutant accepts a false proof that has the figures which it asks for."""
+def with_its_figures(mutant, whole, text):
+    """A false proof with the figures that a mutant asks for, where these are all that it refuses; else null."""
     try:
         proof = json.dumps(measured(mutant, json.loads(text))).encode()
-        return not answer(mutant, proof)[0] and bool(answer(whole, proof)[0])
+        return proof if not answer(mutant, proof)[0] and answer(whole, proof)[0] else None
     except (AttributeError, KeyError, TypeError, ValueError, IndexError, MemoryError, ArithmeticError, TimeoutError):
-        return False
+        return None
 
 
-def check_mutants(proofs, source, tap):
-    """Holds each mutant against the false proofs that are refused where it lacks a rule, or that are of its kind."""
+def telling(mutant, whole, tries, line):
+    """A false proof that a mutant accepts, or null."""
+    for text in tries:
+        if not answer(mutant, text)[0]:
+            return text
+    short = sorted(tries, key=len)[:60] if line else []
+    return next(filter(None, (with_its_figures(mutant, whole, text) for text in short)), None)
+
+
+def check_mutants(proofs, source, checkers, tap):
+    """Holds each mutant against the false proofs that are refused where it lacks a rule, or that are of its kind. What tells
+    it, the checker in C refuses too: so that one has the rule as well."""
     whole, by_line, draw = load(source), {}, random.Random(52)
     for text, name in all_false(whole, proofs, draw):
         status, line = answer(whole, text)
@@ -556,14 +566,16 @@ def check_mutants(proofs, source, tap):
             tap(f"told by {who}: {title}", [] if told else ["nothing contradicts it"])
             continue
         tries = by_line.get(line, {}) if line else [text for text, name in everything.items() if [name] == more]
-        told = any(not answer(mutant, text)[0] for text in tries) or any(
-            is_refused_for_figures(mutant, whole, text) for text in sorted(tries, key=len)[:60] if line)
-        tap(f"told by a proof: {title}", [] if told else [f"it refuses {len(tries)} false ones as well"])
+        text = telling(mutant, whole, tries, line)
+        problems = [f"it refuses {len(tries)} false ones as well"]
+        if text is not None:
+            problems = ["the checker in C accepts it"] * (checkers.run_native(text).returncode == 0)
+        tap(f"told by a proof: {title}", problems)
 
 
 def main():
     tap, pwlc = Tap(), sys.argv[1]
-    signal.signal(signal.SIGALRM, too_long)
+    signal.signal(signal.SIGVTALRM, too_long)
     with tempfile.TemporaryDirectory() as folder:
         checkers = Checkers(*sys.argv[2:], folder)
         proofs = {name: prove(pwlc, flags, folder) for name, flags in SPECS.items()}
@@ -581,7 +593,7 @@ def main():
             tap(f"{name}, refused by both: {words[0]}", [f"{statuses} {words}"] if 0 in statuses else [])
         if os.environ.get("PWL_TEST_LONG") == "1":
             with open(sys.argv[2]) as file:
-                check_mutants(proofs, file.read(), tap)
+                check_mutants(proofs, file.read(), checkers, tap)
     return tap.end()
 
 
