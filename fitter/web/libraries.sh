@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The libraries of pwlc for WebAssembly, from Debian's sources: `libraries.sh DIRECTORY`. Of GSL and nettle that part
-# alone that pwlc calls. What is there already stays: delete DIRECTORY to build anew.
+# The libraries of pwlc for WebAssembly, from Debian's sources: `libraries.sh DIRECTORY`. Of each that part alone that
+# pwlc calls. What is there already stays: delete DIRECTORY to build anew.
 set -euo pipefail
+emcc=$(dirname "$(realpath "$0")")/emcc.sh
 mkdir -p "$1"
 cd "$1"
 prefix=$PWD/root
@@ -24,15 +25,14 @@ sources() {
     done
 }
 
-# library NAME SOURCE...: compiles the sources, and says where pkg-config looks what there is.
+# library NAME COMPILER SOURCE...: compiles the sources, and says where pkg-config looks what there is. The compiler may
+# have flags.
 library() {
-    local name=$1 objects=() source
-    shift
-    for source; do
-        emcc -O2 -DHAVE_CONFIG_H -I. -I"$prefix/include" -c "$source" -o "${source%.c}.o"
-        objects+=("${source%.c}.o")
-    done
-    emar rcs "$prefix/lib/lib$name.a" "${objects[@]}"
+    local name=$1 compiler
+    read -ra compiler <<<"$2"
+    shift 2
+    printf '%s\n' "$@" | xargs -n 1 -P 2 "${compiler[@]}" -O2 -DHAVE_CONFIG_H -I. -Iinclude "-I$prefix/include" -c
+    emar rcs "$prefix/lib/lib$name.a" ./*.o
     describe "$name"
 }
 
@@ -47,7 +47,7 @@ gsl() {
     mkdir -p "$prefix/include/gsl"
     cp gsl_*.h err/gsl_*.h fit/gsl_*.h sys/gsl_*.h "$prefix/include/gsl"
     : >config.h
-    library gsl err/error.c err/stream.c fit/linear.c
+    library gsl "$emcc" err/error.c err/stream.c fit/linear.c
 }
 
 nettle() {
@@ -55,25 +55,23 @@ nettle() {
     sed 's/@[A-Z_]*@/0/' version.h.in >version.h
     cp nettle-types.h sha2.h "$prefix/include/nettle"
     : >config.h
-    library nettle sha256.c sha256-compress.c write-be32.c
+    library nettle "$emcc" sha256.c sha256-compress.c write-be32.c
 }
 
 jansson() {
-    autoreconf -i
-    emconfigure ./configure --host=wasm32 --prefix="$prefix" --disable-shared CFLAGS=-O2
-    emmake make -C src install
-    emmake make install-pkgconfigDATA
+    sed 's/@json_inline@/inline/; s/@json_[a-z_]*@/1/' src/jansson_config.h.in >src/jansson_config.h
+    cp src/jansson.h src/jansson_config.h "$prefix/include"
+    printf '#define HAVE_%s 1\n' ATOMIC_BUILTINS CLOSE FCNTL_H GETPID GETTIMEOFDAY LOCALE_H OPEN READ SCHED_H \
+        SCHED_YIELD STDINT_H STRTOLL SYS_PARAM_H SYS_STAT_H SYS_TIME_H SYS_TYPES_H UNISTD_H >jansson_private_config.h
+    printf '#define INITIAL_HASHTABLE_ORDER 3\n#define USE_URANDOM 1\n' >>jansson_private_config.h
+    library jansson "$emcc" src/*.c
 }
 
-# Throws what its users catch.
+# It throws what it catches. Its tests are not compiled.
 muparser() {
-    local source
     cp include/*.h "$prefix/include"
-    for source in src/muParser*.cpp; do
-        em++ -O2 -fexceptions -DMUPARSER_DLL -Iinclude -c "$source" -o "${source%.cpp}.o"
-    done
-    emar rcs "$prefix/lib/libmuparser.a" src/*.o
-    describe muparser
+    rm src/muParserTest.cpp
+    library muparser "em++ -fexceptions -DMUPARSER_DLL" src/*.cpp
 }
 
 for name in gsl nettle jansson muparser; do
