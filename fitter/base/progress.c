@@ -12,6 +12,10 @@
 static char program[NAME_SIZE] = "pwlc";
 static atomic_flag taken = ATOMIC_FLAG_INIT; /* a progress has the terminal */
 
+/* The last progress_step(). Parts of two may be seen together, for a quarter of a second. */
+static _Atomic(const char *) step_words;
+static atomic_uint_fast64_t step_done, step_total;
+
 void progress_name(const char *name)
 {
     snprintf(program, sizeof program, "%s", name);
@@ -46,6 +50,19 @@ static void rate_text(double rate, char *text, size_t size)
     snprintf(text, size, "%.3g%s", rate, prefixes[i]);
 }
 
+/* "pwlc fit: measuring, 45 %, 12 s": where nothing is counted. */
+static void draw_step(const char *spent)
+{
+    const char *words = atomic_load(&step_words);
+    const uint64_t done = atomic_load(&step_done), total = atomic_load(&step_total);
+    fprintf(stderr, "\r%s: ", program);
+    if (words && done < total)
+        fprintf(stderr, "%s, %.0f %%, ", words, 100 * (double)done / (double)total);
+    else if (words)
+        fprintf(stderr, "%s, ", words);
+    fprintf(stderr, "%s\033[K", spent);
+}
+
 static void draw(struct progress *progress)
 {
     const double elapsed = seconds_since(&progress->start);
@@ -53,7 +70,9 @@ static void draw(struct progress *progress)
     char spent[32], left[32], rate[32];
     time_text(elapsed, spent, sizeof spent);
     rate_text((double)done / elapsed, rate, sizeof rate);
-    if (done == 0) {
+    if (done == 0 && total == 0) {
+        draw_step(spent);
+    } else if (done == 0) {
         fprintf(stderr, "\r%s: %s\033[K", program, spent);
     } else if (total == 0) {
         fprintf(stderr, "\r%s: %" PRIu64 " %s, %s/s, %s\033[K", program, done, progress->unit, rate, spent);
@@ -97,6 +116,7 @@ void progress_begin(struct progress *progress, const char *unit, uint64_t total)
     progress->drawn = progress->ended = progress->shown = false;
     if (!isatty(STDERR_FILENO) || atomic_flag_test_and_set(&taken))
         return;
+    atomic_store(&step_words, NULL);
     pthread_condattr_t clock;
     clock_gettime(CLOCK_MONOTONIC, &progress->start);
     pthread_condattr_init(&clock);
@@ -119,6 +139,13 @@ void progress_set(void *context, uint64_t done, uint64_t total)
     struct progress *progress = context;
     atomic_store_explicit(&progress->total, total, memory_order_relaxed);
     atomic_store_explicit(&progress->done, done, memory_order_relaxed);
+}
+
+void progress_step(const char *what, uint64_t done, uint64_t total)
+{
+    atomic_store_explicit(&step_words, what, memory_order_relaxed);
+    atomic_store_explicit(&step_done, done, memory_order_relaxed);
+    atomic_store_explicit(&step_total, total, memory_order_relaxed);
 }
 
 void progress_end(struct progress *progress)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A line on a terminal's standard error that says how far a run is, how fast, and how long it still takes. Runs of less
- * than a second show nothing, and neither does one whose standard error is no terminal. */
+ * than a second show nothing, and neither does one whose standard error is no terminal. In a page: progress_page.c. */
 #ifndef PWLC_PROGRESS_H
 #define PWLC_PROGRESS_H
 
@@ -35,6 +35,10 @@ void progress_add(struct progress *progress, uint64_t count);
 
 /* The same for what counts itself, a measure_progress: the context is the progress. */
 void progress_set(void *progress, uint64_t done, uint64_t total);
+
+/* A step of a search: what it does, and how much of that is done, of 0 where nobody knows. From any thread; the words
+ * stay. A progress that is shown and has no counts of its own shows the last one. */
+void progress_step(const char *what, uint64_t done, uint64_t total);
 
 /* Ends it, and wipes its line away. */
 void progress_end(struct progress *progress);

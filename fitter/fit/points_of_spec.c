@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/progress.h"
 #include "function/elementary.h"
 #include "function/target.h"
 #include "spec/reduce.h"
@@ -222,6 +223,8 @@ static void points_evaluate(const struct spec *spec, struct points *points)
     points->clipped = 0;
     for (int k = 0; k < points->count; k++) {
         const int64_t code = code_of(points, k);
+        if (k % 1024 == 0)
+            progress_step("values of the function", (uint64_t)k, (uint64_t)points->count);
         const bool clipped =
             spec->is_half ? serve(spec, points, k) : clip_target(target_of(spec, code), &spec->out, &points->target[k]);
         points->code[k] = (double)code;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cover.h"
 
+#include "base/progress.h"
+
 bool cover_finds(struct cover *cover, int begin, int end, struct line *line)
 {
     return cover_takes(cover, cover->find(cover->context, begin, end, line));
@@ -35,6 +37,7 @@ bool cover_greedily(struct cover *cover)
 {
     int end = 0;
     for (cover->segments = 0; end < points_places(cover->points); cover->segments++) {
+        progress_step("lines that keep to an error", (uint64_t)end, (uint64_t)points_places(cover->points));
         if (cover->segments == cover->most)
             return false;
         const int next = cover_longest(cover, end, &cover->lines[cover->segments]);

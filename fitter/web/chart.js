@@ -96,6 +96,8 @@ export class Chart {
   rowAt(event) { return this.low + (event.offsetX - LEFT) / this.width * (this.high - this.low); }
 
   wheel(event) {
+    if (document.activeElement !== this.canvas) // else the page would not scroll past it
+      return;
     event.preventDefault();
     this.zoom(2 ** (event.deltaY / 400), this.rowAt(event));
   }
@@ -125,12 +127,13 @@ export class Chart {
     draw.lineWidth = 1;
     const first = Math.floor(this.low), last = Math.min(this.count, Math.ceil(this.high));
     const paint = {draw, color, first, last, x: row => LEFT + (row - this.low) / (this.high - this.low) * this.width};
-    this.panel(paint, TOP, room * SHARE, [[TARGET, "curve"], [OUTPUT, "text"]], "output codes", false);
-    this.panel(paint, TOP + room * SHARE + GAP, room * (1 - SHARE), [[ERROR, "error"]], "error, LSB", true);
+    const outputs = [[TARGET, "curve", "target"], [OUTPUT, "text", "table"]];
+    this.panel(paint, TOP, room * SHARE, outputs, "output codes", false);
+    this.panel(paint, TOP + room * SHARE + GAP, room * (1 - SHARE), [[ERROR, "error", ""]], "error, LSB", true);
     this.axis(paint, height);
   }
 
-  // The columns of rows in a frame, each in its colour; with zero in the middle where that matters.
+  // The columns of rows in a frame, each in its colour and with its name; with zero in the middle where that matters.
   panel(paint, top, height, series, label, even) {
     const {draw, color, x, first, last} = paint;
     let low = Infinity, high = -Infinity;
@@ -156,8 +159,12 @@ export class Chart {
       this.steps(paint, y, column, color(name));
     this.line(paint, x(this.at + 0.5), top, x(this.at + 0.5), top + height, "accent");
     draw.textAlign = "left";
-    draw.fillStyle = color("soft");
-    draw.fillText(label, LEFT, top - 6);
+    let at = LEFT;
+    for (const [words, name] of [[label, "soft"], ...series.map(([, name, words]) => [words, name])]) {
+      draw.fillStyle = color(name);
+      draw.fillText(words, at, top - 6);
+      at += draw.measureText(`${words}   `).width;
+    }
   }
 
   line({draw, color}, x0, y0, x1, y1, name) {
@@ -190,7 +197,7 @@ export class Chart {
     const base = this.value(0, CODE);
     draw.fillStyle = color("soft");
     draw.textAlign = "center";
-    for (const code of ticks(base + this.low, base + this.high - 1, Math.max(2, this.width / 110)))
+    for (const code of ticks(base + this.low, base + this.high - 1, Math.max(3, this.width / 110)))
       if (Number.isInteger(code)) {
         draw.fillText(code, x(code - base + 0.5), height - BOTTOM + 16);
         draw.fillText(`x ${number(this.value(code - base, X))}`, x(code - base + 0.5), height - BOTTOM + 31);

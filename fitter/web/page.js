@@ -6,9 +6,9 @@ const byId = id => document.getElementById(id);
 const form = byId("form");
 
 // The flags that stand first, by names of their own, and what they are at first; the others of `pwlc fit` follow below.
-const MAIN = {"--expr": "or a formula of x", "--param": "Parameters", "--in": "Input type", "--out": "Output type",
-              "--segments": "Segments", "--max-err": "Largest error, LSB", "--form": "Form", "--rounding": "Rounding",
-              "--method": "Method", "--for": "Hardware"};
+const MAIN = {"--expr": "or a formula of x", "--param": "Parameters, as alpha=0.5", "--in": "Input type",
+              "--out": "Output type", "--segments": "Segments", "--max-err": "Largest error, LSB",
+              "--form": "Form", "--rounding": "Rounding", "--method": "Method", "--for": "Hardware"};
 const FIRST = {function: "sigmoid", in: "s8:2^-4", out: "s8:2^-8:-128", segments: "8"};
 // What a page has not: files, several processes, compilers; and what row operators alone take.
 const LEFT_OUT = ["-o", "--calibrate", "--calibrate-by", "--samples", "--weights", "--spec", "--resume", "--shard",
@@ -29,9 +29,9 @@ function control(flag, argument) {
   if (argument === null)
     return element("input", {type: "checkbox", name});
   if (!/^[\w-]+(\|[\w-]+)+$/.test(argument))
-    return element("input", {name, placeholder: argument, autocomplete: "off", spellcheck: false});
+    return element("input", {name, placeholder: MAIN[flag] ? "" : argument, autocomplete: "off", spellcheck: false});
   const words = argument.split("|").filter(word => !NO_TARGET.test(word));
-  return element("select", {name}, new Option("as pwlc chooses", ""), ...options(words));
+  return element("select", {name}, new Option("default", ""), ...options(words));
 }
 
 function field({name: flag, argument, help}) {
@@ -46,11 +46,13 @@ function field({name: flag, argument, help}) {
 }
 
 let functions = [], explored = []; // the flags of pwlc explore
+let repeated = new Set(); // names of fields whose flags are
 
 function describe(described) {
   ({functions, explore: explored} = described);
   form.elements.function.replaceChildren(...options(functions.map(({name}) => name)));
   const flags = described.fit.filter(({name}) => !LEFT_OUT.includes(name));
+  repeated = new Set(flags.filter(({argument}) => argument?.endsWith("...")).map(({name}) => name.slice(2)));
   byId("fields").append(...Object.keys(MAIN).map(name => field(flags.find(flag => flag.name === name))));
   byId("more").append(...flags.filter(({name}) => !MAIN[name]).map(field));
 }
@@ -77,7 +79,7 @@ function words(values, takes = () => true) {
   const argv = values.has("expr") ? [] : [values.get("function")];
   for (const made of form.querySelectorAll("[name]:not(#function)"))
     if (takes(`--${made.name}`) && (made.type === "checkbox" ? made.checked : made.value.trim()))
-      for (const value of made.placeholder?.endsWith("...") ? made.value.trim().split(/\s+/) : [made.value.trim()])
+      for (const value of repeated.has(made.name) ? made.value.trim().split(/\s+/) : [made.value.trim()])
         argv.push(`--${made.name}`, ...(made.type === "checkbox" ? [] : [value]));
   return argv;
 }
@@ -90,6 +92,8 @@ function tellFunction() {
 /* -- The worker -- */
 
 let module, worker = null, began = 0, clock;
+let step = null; // what the worker is at, {what, done, of}; null until it says so
+const SAID_EVERY = 10; // seconds between what a screen reader gets of it
 
 function start() {
   worker = new Worker("worker.js", {type: "module"});
@@ -97,9 +101,23 @@ function start() {
   worker.onerror = event => take.failed({code: 1, content: event.message});
 }
 
-function status(words, done = 0, of = 1) {
+// The line beside the buttons, and what it says while the worker goes on is told by tell().
+function status(words) {
   byId("status").textContent = words;
-  Object.assign(byId("progress"), {value: done, max: of});
+  step = null;
+  tell();
+}
+
+// The bar is that of the step alone which the words name.
+function tell() {
+  const seconds = began ? Math.floor((performance.now() - began) / 1000) : 0, bar = byId("progress");
+  const share = step?.of ? step.done / step.of : null;
+  const words = [step?.what, share === null ? "" : `${Math.floor(100 * share)} %`, `${seconds} s`];
+  const shown = seconds ? words.filter(word => word).join(", ") : "";
+  bar.hidden = !began;
+  share === null ? bar.removeAttribute("value") : bar.value = share;
+  byId("step").textContent = shown;
+  return shown;
 }
 
 function busy(is) {
@@ -107,11 +125,15 @@ function busy(is) {
   byId("explore").disabled = is;
   byId("result").setAttribute("aria-busy", is);
   clearInterval(clock);
-  byId("seconds").textContent = "";
+  byId("said").textContent = "";
   began = is ? performance.now() : 0;
-  const tell = () => { byId("seconds").textContent = `${Math.floor((performance.now() - began) / 1000)} s`; };
+  let seconds = 0;
   if (is)
-    clock = setInterval(tell, 1000);
+    clock = setInterval(() => {
+      const shown = tell();
+      if (++seconds % SAID_EVERY === 0)
+        byId("said").textContent = shown;
+    }, 1000);
 }
 
 function cancel(words) {
@@ -171,13 +193,17 @@ const take = {
     byId("result").hidden = true;
     report(content);
   },
-  table({content, done, of}) {
+  progress({content}) {
+    step = content;
+    tell();
+  },
+  table({content}) {
     table = JSON.parse(content.table);
     byId("notes").textContent = content.notes;
     byId("notes").hidden = !content.notes;
-    status("Drawing", done, of);
+    status("Drawing");
   },
-  report({content, done, of}) {
+  report({content}) {
     const page = new DOMParser().parseFromString(content, "text/html"), section = page.querySelector("section");
     const heading = element("h2", {textContent: table.function});
     section.querySelector("h2").remove();
@@ -186,30 +212,30 @@ const take = {
     for (const scrolled of byId("report").querySelectorAll(".wide, .plot"))
       Object.assign(scrolled, {tabIndex: 0});
     byId("result").hidden = false;
-    status("Measuring every code", done, of);
+    status("Measuring every code");
   },
-  codes({content, done, of}) {
+  codes({content}) {
     byId("chart").parentElement.classList.toggle("none", !content.rows);
     byId("read").textContent = content.why ?? "";
     if (content.rows)
       chart.show(content.rows, table.reduction ? [] : table.segments.map(({start}) => start));
-    status("Estimating hardware", done, of);
+    status("Estimating hardware");
   },
-  cells({content, done, of}) {
+  cells({content}) {
     byId("cells").replaceChildren(content.why ?? cells(content.rows));
-    status("Writing", done, of);
+    status("Writing");
   },
   front({content: {svg, why}}) {
     const plot = svg && new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     byId("front").replaceChildren(why ?? document.adoptNode(plot));
     busy(false);
-    status("Sizes are compared", 1);
+    status("Sizes are compared");
   },
-  texts({content, done, of}) {
+  texts({content}) {
     const opened = new Set([...document.querySelectorAll("#outputs details[open]")].map(({dataset}) => dataset.title));
     byId("outputs").replaceChildren(...content.map(made => output(made, opened)));
     busy(false);
-    status(`Done: ${table.segments.length} segments, largest error ${table.certificate.max_err_lsb} LSB`, done, of);
+    status(`Done: ${table.segments.length} segments, largest error ${table.certificate.max_err_lsb} LSB`);
   },
 };
 
@@ -223,17 +249,19 @@ function cells(rows) {
 }
 
 function output({title, ending, text}, opened) {
-  const copy = element("button", {type: "button", textContent: `Copy ${title}`});
+  const copy = element("button", {type: "button", textContent: "Copy"});
+  copy.setAttribute("aria-label", `Copy ${title}`);
   copy.onclick = async () => {
     await navigator.clipboard.writeText(text);
-    status(`${title} is copied`, 1);
+    status(`${title} is copied`);
   };
   const save = element("a", {textContent: "Save", download: `pwl_${table.function.replace(/\W+/g, "_")}.${ending}`,
                              href: URL.createObjectURL(new Blob([text]))});
   save.setAttribute("aria-label", `Save ${title}`);
-  const made = element("details", {open: opened.has(title)}, element("summary", {textContent: title}),
-                       element("p", {className: "run"}, copy, save), element("pre", {tabIndex: 0, textContent: text}));
-  made.dataset.title = title;
+  const shown = element("details", {open: opened.has(title)}, element("summary", {textContent: title}),
+                        element("pre", {tabIndex: 0, textContent: text}));
+  const made = element("div", {className: "output"}, shown, element("p", {className: "run"}, copy, save));
+  shown.dataset.title = made.dataset.title = title;
   return made;
 }
 

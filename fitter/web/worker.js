@@ -13,6 +13,7 @@ const TEXTS = [
 ];
 const FILE = "table.json";
 
+const tell = content => postMessage({kind: "progress", content});
 const text = bytes => new TextDecoder().decode(bytes);
 
 async function describe(module) {
@@ -37,7 +38,7 @@ function numpy(bytes) {
 
 // The commands that follow the fit, and what the page gets of each; where one has nothing to give, why.
 function steps(module, table) {
-  const pwlc = argv => run(module, argv, {[FILE]: table});
+  const pwlc = argv => run(module, argv, {[FILE]: table}, tell);
   return [
     ["report", async () => (await pwlc(["report", FILE])).out],
     ["codes", async () => {
@@ -57,19 +58,19 @@ function steps(module, table) {
 }
 
 async function fit(module, argv) {
-  const {code, err, files} = await run(module, ["fit", ...argv, "-o", FILE]);
+  const {code, err, files} = await run(module, ["fit", ...argv, "-o", FILE], {}, tell);
   if (code !== 0)
     return postMessage({kind: "failed", code, content: err});
-  const table = text(files[FILE]), after = steps(module, table), of = after.length + 1;
-  postMessage({kind: "table", content: {table, notes: err}, done: 1, of});
-  for (const [i, [kind, make]] of after.entries())
-    postMessage({kind, content: await make(), done: i + 2, of});
+  const table = text(files[FILE]);
+  postMessage({kind: "table", content: {table, notes: err}});
+  for (const [kind, make] of steps(module, table))
+    postMessage({kind, content: await make()});
 }
 
 // Error over bytes of the same with fewer and with more segments.
 async function explore(module, argv) {
   const sizes = ["--segments", "4:64:x2", "--svg", "front.svg", "-o", "front.md"];
-  const {err, files} = await run(module, ["explore", ...argv, ...sizes]);
+  const {err, files} = await run(module, ["explore", ...argv, ...sizes], {}, tell);
   postMessage({kind: "front", content: files["front.svg"] ? {svg: text(files["front.svg"])} : {why: err}});
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/progress.h"
 #include "bounded_line.h"
 #include "search/knot_moves.h"
 
@@ -116,7 +117,8 @@ static void search(struct program *program)
         step *= 2;
     for (; step > 0; step /= 2)
         while (program->left > 0 && !points_out_of_time(program->points) && improve(program, step))
-            ;
+            progress_step("less squared error within the largest",
+                          (uint64_t)(MOST_POINTS - (program->left > 0 ? program->left : 0)), (uint64_t)MOST_POINTS);
 }
 
 /* The incumbent is a choice of the first round; its lines stay where the fit finds only worse ones. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "base/progress.h"
 #include "search/rounding.h"
 #include "slope_scan.h"
 #include "slope_windows.h"
@@ -252,6 +253,7 @@ double program_solve(struct line_program *program, int samples, int64_t most_ste
     for (int m = 0; m <= program->segments; m++)
         program->waiting[UP][m] = program->waiting[DOWN][m] = (struct waiting){.cost = INFINITY};
     for (int k = 0; k <= program->count && !slopes->work.out_of_memory; k++) {
+        progress_step("integer lines of every segment", (uint64_t)k, (uint64_t)program->count);
         slopes->work.most_steps = slopes->work.steps + most_steps / (samples ? program->count : program->shares);
         slopes->work.most_steps = slopes->work.most_steps < most_steps ? slopes->work.most_steps : most_steps;
         if (points_out_of_time(program->points))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/integers.h"
+#include "base/progress.h"
 
 /* The least-squares line of some points. */
 struct fitted {
@@ -295,6 +296,8 @@ bool real_program_run(struct real_program *program, const struct real_grid *grid
 {
     int64_t steps = 0;
     for (int b = 1; b < grid->places; b++) {
+        if (b % 64 == 0)
+            progress_step("real lines, for a bound", (uint64_t)b, (uint64_t)grid->places);
         find_rooms(program, grid, segments, ceiling, ahead, b);
         row_fill(grid, b, first_of_use(program, segments), ceiling, &program->row);
         steps += steps_of(program, segments, b);

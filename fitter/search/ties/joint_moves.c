@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "joint_search.h"
 
 /* A number of candidates that are yet to be collected. */
@@ -339,6 +340,8 @@ static bool improve(struct tie_search *search, int step, double shift, struct ca
 static bool goes_on(const struct tie_search *search, const struct tie_cost *cost)
 {
     const struct effort *effort = search->points->effort;
+    const int64_t left = effort->left > 0 ? effort->left : 0;
+    progress_step("knots and lines together", (uint64_t)(effort->given - left), (uint64_t)effort->given);
     return !holds_max_err(search->ties, cost) &&
            !(cost->violation > 0 ? effort_overdrawn(effort) : effort_spent(effort));
 }

@@ -55,7 +55,7 @@ long='sigmoid --in s16:2^-12 --out s16:2^-15 --shift one'
 until='pwlc explore: [0-9]+ % of 60 tables, [0-9.]+/s, ([0-9]+ min )?[0-9]+ s left'
 on_terminal explore $long --segments 4-63 --jobs 1 -o rows.md
 seen "$until" 'progress of explore'
-until='pwlc fit: [0-9]+ s'
+until='pwlc fit: [a-z ,]+, [0-9]+ %, [0-9]+ s'
 on_terminal fit sin --in s10:2^-7 --out s8:2^-7 --rounding half_even --shift one --form biased -o table.json
 seen "$until" 'progress of fit'
 expect_status 0 fit sigmoid --in s32:2^-28 --out s16:2^-15 --segments 4 --method uniform -o wide.json
@@ -66,7 +66,7 @@ until=
 
 # The line is wiped away; a moment shows none.
 on_terminal fit sigmoid --in s16:2^-12 --out s16:2^-15 -o table.json
-if tr '\r' '\n' <../screen | tail -n 1 | grep -q 'pwlc fit: [0-9]'; then
+if tr '\r' '\n' <../screen | tail -n 1 | grep -qE 'pwlc fit: .*[0-9] s'; then
     fail "fit leaves its line: $(tail -c 60 ../screen | cat -v)"
 fi
 on_terminal certify table.json

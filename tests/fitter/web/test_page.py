@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page in Chromium: specs are typed into its form, and what it shows is what pwlc writes.
+"""The page in Chromium: specs are typed into its form, and what it shows is what pwlc writes. More of them with
+PWL_TEST_LONG=1.
 
     test_page.py BUILT PWLC
 """
 import ast
 import html
 import json
+import os
 import pathlib
 import re
 import struct
@@ -28,23 +30,31 @@ TAB, ENTER, HOME, LEFT, PAGE_DOWN = "\ue004", "\ue007", "\ue011", "\ue012", "\ue
 # Fields of the form, as links hold them; a field that may be repeated has several values.
 SPECS = """
 function=sigmoid&in=s8:2^-4&out=s8:2^-8:-128&segments=8
-function=sigmoid&in=u16:2^-12:24576&out=u16:2^-16:-1&segments=16
 function=tanh&in=s8:2^-5&out=s8:2^-7&segments=12&form=biased
 function=tanh&in=s16:2^-13&out=s16:2^-15&segments=24&form=anchored&rounding=half_up
 function=gelu&in=s8:0.0472:-3&out=s8:0.0238:-121&max-err=1
-function=gelu&in=q3.12&out=q3.12&max-err=4
 function=gelu_tanh&in=s8:2^-5&out=s8:2^-5&segments=6&method=minimax
+function=softplus&in=s8:2^-4&out=u8:2^-5&segments=7&method=uniform
+function=erf&in=s8:2^-5&out=s8:2^-7&symmetry=fold&segments=6
+function=rsqrt&in=u16:2^-8&out=u16:2^-12&reduce=on&outside=clamp&segments=16
+function=sigmoid&in=s8:2^-4&out=s8:2^-8:-128&segments=8&fix=0:0.5 2:0.875&slope-terms=2
+function=tanh&in=s8:2^-5&out=s8:2^-7&method=lut
+function=sigmoid&expr=x/(1+exp(-x))&in=s8:2^-4&out=s8:2^-4&segments=9
+function=silu&in=s24:2^-20&out=s16:2^-12&segments=12
+""".split("\n")[1:-1]
+
+# With PWL_TEST_LONG=1 these, too.
+MORE_SPECS = """
+function=sigmoid&in=u16:2^-12:24576&out=u16:2^-16:-1&segments=16
+function=gelu&in=q3.12&out=q3.12&max-err=4
 function=quick_gelu&in=s10:2^-6&out=s10:2^-6&segments=8&rounding=half_away
 function=silu&in=s8:2^-4&out=s8:2^-4&max-err=0.6&form=biased&rounding=half_even
-function=softplus&in=s8:2^-4&out=u8:2^-5&segments=7&method=uniform
 function=mish&in=s8:2^-4&out=s8:2^-4&segments=9&monotone=on&outside=clamp
 function=elu&param=alpha=0.5&in=s8:2^-4&out=s8:2^-4&segments=5
 function=selu&in=s8:2^-4&out=s8:2^-3&segments=6&slope-bits=6
 function=exp&in=s8:2^-5:127&out=s8:2^-8:-128&segments=10
-function=erf&in=s8:2^-5&out=s8:2^-7&symmetry=fold&segments=6
 function=log&in=u8:2^-4&out=s8:2^-5&segments=12&outside=clamp
 function=sqrt&in=u8:2^-6&out=u8:2^-7&max-err=1&knots=pow2
-function=rsqrt&in=u16:2^-8&out=u16:2^-12&reduce=on&outside=clamp&segments=16
 function=reciprocal&in=u10:2^-6&out=u10:2^-6&segments=32&outside=clamp
 function=sin&in=s8:2^-5&out=s8:2^-7&segments=14&continuous=1
 function=atan&in=s8:2^-4&out=s8:2^-6&segments=8&knots=uniform
@@ -52,12 +62,8 @@ function=softsign&in=s12:2^-8&out=s12:2^-11&segments=16&shift=one
 function=hard_swish&in=s8:2^-4&out=s8:2^-4&max-err=1
 function=leaky_relu&param=alpha=0.1&in=s8:2^-4&out=s8:2^-4&segments=2
 function=sigmoid&in=s8:2^-4&out=s8:2^-8:-128&max-err=1&for=ice40
-function=sigmoid&in=s8:2^-4&out=s8:2^-8:-128&segments=8&fix=0:0.5 2:0.875&slope-terms=2
-function=tanh&in=s8:2^-5&out=s8:2^-7&method=lut
 function=tanh&range=-4:4&in=s8&out=s8&pow2-scales=on&segments=8
-function=sigmoid&expr=x/(1+exp(-x))&in=s8:2^-4&out=s8:2^-4&segments=9
 function=sigmoid&expr=min(max(x, -1), 1) * 0.5 + gelu(x)/4&in=s8:2^-5&out=s8:2^-5&max-err=0.75
-function=silu&in=s24:2^-20&out=s16:2^-12&segments=12
 """.split("\n")[1:-1]
 
 REFUSED = """
@@ -123,7 +129,7 @@ def fill(page, fields):
                 page.click(selector)
         elif kind.startswith("select"):
             if value != want:
-                page.type(selector, want or "as pwlc chooses")
+                page.type(selector, want or "default")
         elif value != want:
             page.call("POST", f"/element/{page.find(selector)}/clear")
             page.type(selector, want)
@@ -243,11 +249,44 @@ def check_links(page, address):
     check(page.run("return document.querySelector('[name=segments]').value") == "5", "back goes to the spec before")
 
 
+def check_progress(page):
+    """Of a fit of some seconds: what it is at, how far that is, and how often a screen reader is told."""
+    fill(page, {"function": "gelu", "in": "s16:2^-12", "out": "s16:2^-12", "segments": "64"})
+    page.run("""
+        const bar = document.querySelector("#progress"), step = document.querySelector("#step");
+        const seen = window.seen = {open: 0, shares: [], steps: [], status: [], said: [], began: performance.now()};
+        const note = (list, what) => { if (what !== list.at(-1)) list.push(what); };
+        new MutationObserver(() => {
+            if (bar.hidden)
+                return;
+            bar.hasAttribute("value") ? note(seen.shares, bar.position) : seen.open++;
+            note(seen.steps, step.textContent);
+        }).observe(document.querySelector("form"), {subtree: true, childList: true, attributes: true});
+        for (const live of document.querySelectorAll("form [role=status]"))
+            new MutationObserver(() => note(seen[live.id], live.textContent)).observe(live, {childList: true});""")
+    page.click("#fit")
+    settle(page)
+    seen = page.run("""return {...window.seen, hidden: document.querySelector("#progress").hidden,
+                               seconds: (performance.now() - window.seen.began) / 1000}""")
+    between = [share for share in seen["shares"] if 0 < share < 1]
+    check(seen["open"] and len(between) > 2 and seen["hidden"],
+          f"the bar moves while a fit goes on: {len(between)} times")
+    words = {step.split(", ")[0] for step in seen["steps"]}
+    check({"values of the function", "real lines"} & words and
+          any(re.search(r", \d+ %, [1-9]\d* s$", step) for step in seen["steps"]),
+          f"words say what a fit is at, how far, and for how long: {sorted(words)}")
+    steps = ["Fitting", "Drawing", "Measuring every code", "Estimating hardware", "Writing"]
+    said = [words for words in seen["said"] if words]
+    check(seen["status"][:-1] == steps and len(said) <= seen["seconds"] / 9,
+          f"a screen reader is told the parts, and every ten seconds how far they are: {seen['status'] + said}")
+
+
 def check_cancel(page):
     # Takes pwlc itself more than ten seconds.
     fill(page, {"function": "gelu", "in": "s32:2^-28", "out": "s32:2^-28", "segments": "4000", "method": "minimax"})
     page.click("#fit")
     page.wait(lambda: page.run("return !document.querySelector('#cancel').disabled"))
+    page.wait(lambda: page.run("return document.querySelector('#progress').position") > 0)
     page.click("#cancel")
     check(page.text("#status") == "Cancelled" and page.run("return document.querySelector('#cancel').disabled"),
           "a fit is cancelled")
@@ -255,7 +294,8 @@ def check_cancel(page):
     page.click("#fit")
     page.wait(lambda: page.text("#status").startswith("Done"))
     check("8 segments" in page.text("#status") and page.run(
-        "const one = document.querySelector('progress'); return one.value === one.max"), "the next fit ends")
+        "return document.querySelector('#progress').hidden && !document.querySelector('#step').textContent"),
+          "the next fit ends")
 
 
 def picture(page):
@@ -300,7 +340,7 @@ def check_names(page):
     unnamed = [role for role in controls for name in roles.get(role, []) if not name.strip()]
     check(not unnamed and len(roles["textbox"]) > 8 and len(roles["combobox"]) > 5,
           f"every control has a name: {unnamed}")
-    check({"alert", "main", "form", "heading", "group"} <= set(roles) and len(roles.get("status", [])) == 2,
+    check({"alert", "main", "form", "heading", "group"} <= set(roles) and len(roles.get("status", [])) >= 2,
           "the parts have their roles")
 
 
@@ -330,7 +370,7 @@ def check_nothing_leaves(page, address, built):
 def check_copy(page):
     page.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     unfold(page)
-    page.click('[data-title="JSON"] button')
+    page.click('.output[data-title="JSON"] button')
     page.wait(lambda: page.text("#status") == "JSON is copied")
     got = page.run_until_done("navigator.clipboard.readText().then(arguments[0])")
     check(got == shown(page)["JSON"], "a text is copied")
@@ -350,10 +390,11 @@ def main():
         check_schemes(page)
         check_copy(page)
         check_keyboard(page)
-        for link in SPECS:
+        for link in SPECS + (MORE_SPECS if os.environ.get("PWL_TEST_LONG") == "1" else []):
             check_spec(page, pwlc, link)
         for link in REFUSED:
             check_refusal(page, pwlc, link)
+        check_progress(page)
         check_cancel(page)
         check_sizes(page, pwlc)
         check_links(page, address)
