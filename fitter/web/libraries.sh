@@ -9,15 +9,19 @@ cd "$1"
 prefix=$PWD/root
 mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
 
-# sources PACKAGE...: unpacks each in the folder of its name, by a list of sources that the system does not have.
+# sources PACKAGE...: unpacks each in the folder of its name, by a list of sources that the system does not have: those
+# of the system's own mirror, or of Debian's.
 sources() {
-    local key=/usr/share/keyrings/debian-archive-keyring.gpg release package options
+    local key=/usr/share/keyrings/debian-archive-keyring.gpg release package options mirror
     release=$(. /etc/os-release && echo "$VERSION_CODENAME")
     mkdir -p lists/partial
-    echo "deb-src [signed-by=$key] http://deb.debian.org/debian $release main" >sources.list
     options=(-q -o "Dir::Etc::SourceList=$PWD/sources.list" -o Dir::Etc::SourceParts=- -o APT::Sandbox::User=
         -o "Dir::State::Lists=$PWD/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
-    apt-get "${options[@]}" update
+    for mirror in $(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Label: Debian' \
+        "Codename: $release" 'Component: main') http://deb.debian.org/debian; do
+        echo "deb-src [signed-by=$key] $mirror $release main" >sources.list
+        apt-get "${options[@]}" -o APT::Update::Error-Mode=any update && break
+    done
     for package; do
         rm -rf "$package" "$package"-[0-9]*/
         apt-get "${options[@]}" source "$package"
