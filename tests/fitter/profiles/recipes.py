@@ -121,7 +121,8 @@ def espdl16_p4(function, of_in, of_out):
 
 def espdl16_linear(function, of_in, of_out):
     """Lines between them, rounded towards the left value."""
-    return between_points(grid_of_256(function, of_in, of_out), of_in, of_out, 8, lambda p: 0)
+    table = grid_of_256(function, of_in, of_out)
+    return [low + int((high - low) * f / 256) for low, high in zip(table, table[1:]) for f in range(256)]
 
 
 def mli(function, of_in, of_out):
