@@ -22,7 +22,7 @@ static int begin(struct workspace *work, int shift, struct interpolation *search
     line_rules_init(&work->rules, work->spec);
     work->rules.slopes = line_slopes(&work->rules, shift); /* there is no other shift */
     return interpolation_init(search, &work->points, &work->rules, interpolation_values(work->spec, &work->rules),
-                              work->ties.inside, shift, work->spec->constraints.half_down, diag);
+                              work->ties.inside, shift, interpolation_addends(work->spec, shift), diag);
 }
 
 static int finish(struct workspace *work, struct interpolation *search, struct diag *diag)

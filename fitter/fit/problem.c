@@ -93,6 +93,15 @@ int ties_init(struct ties *ties, const struct spec *spec, const struct points *p
     return EXIT_DONE;
 }
 
+struct addends interpolation_addends(const struct spec *spec, int shift)
+{
+    const int64_t width = (int64_t)1 << shift;
+    const enum points_rounding rounding = spec->constraints.points_rounding;
+    if (rounding == POINTS_HALF_DOWN)
+        return (struct addends){{[NOT_FALLING] = width / 2 - 1, [FALLING] = width / 2 - 1}};
+    return (struct addends){{[FALLING] = rounding == POINTS_TOWARD_LEFT ? width - 1 : 0}};
+}
+
 struct integers interpolation_values(const struct spec *spec, const struct line_rules *rules)
 {
     const struct integers near = {rules->qmin_y + rules->slopes.low, rules->qmax_y - rules->slopes.low};

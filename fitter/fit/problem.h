@@ -7,6 +7,7 @@
 #define PWLC_PROBLEM_H
 
 #include "points_of_spec.h"
+#include "search/interpolation/interpolation.h"
 #include "search/line.h"
 #include "search/ties/ties.h"
 #include "spec/spec.h"
@@ -26,5 +27,8 @@ int ties_init(struct ties *ties, const struct spec *spec, const struct points *p
  * limit that is passed lies on its side of 0.
  */
 struct integers interpolation_values(const struct spec *spec, const struct line_rules *rules);
+
+/* What makes, added to a sum, of a floor the rounding between values 2^shift codes apart that the spec asks for. */
+struct addends interpolation_addends(const struct spec *spec, int shift);
 
 #endif

@@ -13,7 +13,8 @@ extern const struct profile profile_tosa16, profile_ethosu16, profile_tflm16;
 
 /* A file each. */
 extern const struct profile profile_quant_gru, profile_aimet_pe, profile_finn, profile_aie, profile_aie_v2,
-    profile_nvdla, profile_gna, profile_k210, profile_mli, profile_tosa_softmax8, profile_hls4ml, profile_hls4ml_oneapi;
+    profile_nvdla, profile_gna, profile_k210, profile_mli, profile_tosa_softmax8, profile_hls4ml, profile_hls4ml_oneapi,
+    profile_hls4ml_oneapi_stable, profile_hls4ml_legacy, profile_hls4ml_oneapi_legacy;
 
 /* espdl.c: values on an even grid, the nearest of which is read. */
 extern const struct profile profile_espdl16, profile_espdl16_p4, profile_espdl16_linear;

@@ -6,6 +6,8 @@
  *     HALF    |x| N / R, at most N - 1      for x < 0 the entry from 1, or negated               of oneAPI and Quartus
  *     BELOW   |x| N / R, at most N - 1      for x < 0 alone; else x, or x times a constant       elu, selu
  *     TOP     the highest k bits of x       two's complement: 0, 1, ..., -2, -1                  exp, 1/x of softmax
+ *     SIGN    the k bits behind the sign    x on one side of 0; 0 for x = 0 alone                the same, of oneAPI's
+ *     UP      x N / R, at most N - 1        from 0                                               1/x of old softmax
  *
  * ap_fixed becomes an int towards 0, ac_fixed by floor; only WHOLE has indices below 0. A value that the type of the
  * table or of the output does not hold to its last bit is rounded down.
@@ -28,7 +30,7 @@
 #define FRACTION_BITS FIXED_POINT_LOG2 /* of an image's numbers */
 #define SELU_SLOPE 1.0507009873554804934193349852946
 
-enum rule { WHOLE, HALF, BELOW, TOP };
+enum rule { WHOLE, HALF, BELOW, TOP, SIGN, UP };
 
 struct lookup {
     const char *function, *array, *type;
@@ -38,6 +40,7 @@ struct lookup {
     double slope;      /* BELOW: of the codes that are not below 0 */
     int slope_bits;    /* BELOW: its bits behind the point; 0: as many as the output has */
     bool towards_zero; /* indices below 0 */
+    int side;          /* SIGN: of the codes that occur, -1 or 1 */
 };
 
 static const struct lookup of_vivado[] = {
@@ -65,6 +68,24 @@ static const struct lookup of_oneapi[] = {
     {.function = NULL},
 };
 
+static const struct lookup of_vivado_legacy[] = {
+    {"exp", "exp_table", "table_t", .rule = WHOLE, .range_log2 = 3, .towards_zero = true},
+    {"reciprocal", "invert_table", "table_t", .rule = UP, .range_log2 = 6},
+    {.function = NULL},
+};
+
+static const struct lookup of_oneapi_legacy[] = {
+    {"exp", "exp_table_legacy", "exp_table_t", .rule = WHOLE, .range_log2 = 3},
+    {"reciprocal", "invert_table_legacy", "inv_table_t", .rule = UP, .range_log2 = 6},
+    {.function = NULL},
+};
+
+static const struct lookup of_oneapi_stable[] = {
+    {"exp", "exp_table", "exp_table_t", .rule = SIGN, .side = -1},
+    {"reciprocal", "invert_table", "inv_table_t", .rule = SIGN, .side = 1},
+    {.function = NULL},
+};
+
 static const struct layout_field fields[] = {{.name = "table", .bits = 64, .is_signed = true, .step = 64},
                                              {.name = NULL}};
 static const struct layout layout = {
@@ -78,7 +99,7 @@ static const struct lookup *find_lookup(const struct lookup *lookups, const stru
         return NULL;
     for (const struct lookup *lookup = lookups; lookup->function; lookup++)
         if (strcmp(lookup->function, table->function) == 0)
-            return lookup;
+            return lookup->rule == SIGN && need_type(&table->in, "input", 2, INPUT_BITS, SIGNED, diag) ? NULL : lookup;
     struct text names = {0};
     for (const struct lookup *lookup = lookups; lookup->function; lookup++)
         text_add(&names, "%s%s", lookup == lookups ? "" : ", ", lookup->function);
@@ -113,6 +134,12 @@ static int64_t entry_of(const struct lookup *lookup, const struct tensor *in, in
         break;
     case TOP:
         return (q_x >> (in->bits - k)) & (entries - 1);
+    case SIGN:
+        at = (q_x >> (in->bits - 1 - k)) & (entries - 1);
+        return at == 0 && q_x != 0 ? 1 : at;
+    case UP:
+        at = shifted(q_x, unit, false);
+        break;
     default:
         if (lookup->rule == BELOW && q_x >= 0)
             return -1;
@@ -133,10 +160,18 @@ static int64_t mirrored(const struct lookup *lookup, const struct tensor *out, i
     return lookup->rule == HALF && q_x < 0 ? code_of(out, lookup->one) - q_y : q_y;
 }
 
-/* -x is no code there, and the entry is none of the array. */
-static bool is_free(const struct lookup *lookup, const struct tensor *in, int64_t q_x)
+/* -x is no code there, and the entry is none of the array, or another code's; or the code does not occur. */
+static bool is_free_of(const struct lookup *lookup, const struct tensor *in, int64_t q_x)
 {
-    return lookup->rule == HALF && in->is_signed && q_x == in->qmin;
+    const bool has_no_mirror = in->is_signed && q_x == in->qmin;
+    return (has_no_mirror && (lookup->rule == HALF || lookup->rule == SIGN)) || lookup->side * q_x < 0 ||
+           (lookup->rule == UP && q_x < 0);
+}
+
+/* Bits of the input that tell entries apart. */
+static int address_bits(const struct lookup *lookup, const struct tensor *in)
+{
+    return lookup->rule == TOP ? in->bits : lookup->rule == SIGN ? in->bits - 1 : MOST_ADDRESS_BITS;
 }
 
 /* The outputs of the entries that codes lead to, of 2^k; false where two codes of one entry need two. */
@@ -147,7 +182,7 @@ static bool collect(const struct lookup *lookup, const struct table *table, cons
     memset(is_set, 0, sizeof *is_set << k);
     for (int64_t q_x = table->in.qmax; q_x >= table->in.qmin; q_x--) {
         const int64_t at = entry_of(lookup, &table->in, k, q_x);
-        if (at < 0 || is_free(lookup, &table->in, q_x))
+        if (at < 0 || is_free_of(lookup, &table->in, q_x))
             continue;
         const int64_t q_y = mirrored(lookup, &table->out, q_x, packed_eval(packed, q_x));
         agrees &= !is_set[at] || outputs[at] == q_y;
@@ -178,7 +213,7 @@ static int pack(const struct lookup *lookups, const struct table *table, struct 
     const struct lookup *const lookup = find_lookup(lookups, table, diag);
     if (!lookup || table_pack(table, &packed, diag))
         return diag->code;
-    const int most = lookup->rule == TOP && table->in.bits < MOST_ADDRESS_BITS ? table->in.bits : MOST_ADDRESS_BITS;
+    const int bits = address_bits(lookup, &table->in), most = bits < MOST_ADDRESS_BITS ? bits : MOST_ADDRESS_BITS;
     int k = 1;
     while (!collect(lookup, table, &packed, k, outputs, is_set) && k < most)
         k++;
@@ -214,9 +249,9 @@ static int unpack(const struct lookup *lookups, const struct image *image, struc
         return diag->code;
     while (1 << k < image->entries)
         k++;
-    if (lookup->rule == TOP && k > table->in.bits)
+    if (k > address_bits(lookup, &table->in))
         return diag_set(diag, EXIT_USAGE, "has %d entries; --in of %d bits has %d codes", image->entries,
-                        table->in.bits, 1 << table->in.bits);
+                        table->in.bits, 1 << address_bits(lookup, &table->in));
     segments_begin(table, PWL_ABSOLUTE, PWL_FLOOR);
     for (int64_t q_x = table->in.qmin, before = 0; q_x <= table->in.qmax; q_x++) {
         const int64_t at = entry_of(lookup, &table->in, k, q_x);
@@ -229,33 +264,6 @@ static int unpack(const struct lookup *lookups, const struct image *image, struc
         before = q_y;
     }
     return need_within(table, diag);
-}
-
-static int pack_vivado(const struct table *table, struct image *image, struct diag *diag)
-{
-    return pack(of_vivado, table, image, diag);
-}
-
-static int unpack_vivado(const struct image *image, struct table *table, struct diag *diag)
-{
-    return unpack(of_vivado, image, table, diag);
-}
-
-static int pack_oneapi(const struct table *table, struct image *image, struct diag *diag)
-{
-    return pack(of_oneapi, table, image, diag);
-}
-
-static int unpack_oneapi(const struct image *image, struct table *table, struct diag *diag)
-{
-    return unpack(of_oneapi, image, table, diag);
-}
-
-static bool is_free_of_oneapi(const struct table *table, int64_t q_x)
-{
-    struct diag ignored = {.code = EXIT_DONE};
-    const struct lookup *const lookup = find_lookup(of_oneapi, table, &ignored);
-    return lookup && is_free(lookup, &table->in, q_x);
 }
 
 /* -- The text ------------------------------------------------------------------------------------------------------ */
@@ -286,16 +294,6 @@ static int write(const struct lookup *lookups, const struct image *image, const 
     return EXIT_DONE;
 }
 
-static int write_vivado(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
-{
-    return write(of_vivado, image, table, out, diag);
-}
-
-static int write_oneapi(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
-{
-    return write(of_oneapi, image, table, out, diag);
-}
-
 static int read_numbers(const struct layout *wanted, const char *bytes, size_t size, struct image *image,
                         struct origin *origin, struct diag *diag)
 {
@@ -316,12 +314,42 @@ static int read_numbers(const struct layout *wanted, const char *bytes, size_t s
     return diag->code;
 }
 
-static const struct notation notation_vivado = {"tb", "an array of numbers in C++", write_vivado, read_numbers, NULL};
-static const struct notation notation_oneapi = {"tb", "an array of numbers in C++", write_oneapi, read_numbers, NULL};
+/* -- The profiles, each by its lookups ---------------------------------------------------------------------------- */
 
-#define LIMITS(OTHERS)                                                                                                 \
-    "values of sigmoid, tanh, softsign, softplus, elu, selu, exp" OTHERS                                               \
-    " or reciprocal, of fixed-point numbers, a power of two up to 4096"
+#define HLS4ML(NAME)                                                                                                   \
+    static int pack_##NAME(const struct table *table, struct image *image, struct diag *diag)                          \
+    {                                                                                                                  \
+        return pack(of_##NAME, table, image, diag);                                                                    \
+    }                                                                                                                  \
+    static int unpack_##NAME(const struct image *image, struct table *table, struct diag *diag)                        \
+    {                                                                                                                  \
+        return unpack(of_##NAME, image, table, diag);                                                                  \
+    }                                                                                                                  \
+    static int write_##NAME(const struct image *image, const struct table *table, struct text *out, struct diag *diag) \
+    {                                                                                                                  \
+        return write(of_##NAME, image, table, out, diag);                                                              \
+    }                                                                                                                  \
+    static bool is_free_##NAME(const struct table *table, int64_t q_x)                                                 \
+    {                                                                                                                  \
+        struct diag ignored = {.code = EXIT_DONE};                                                                     \
+        const struct lookup *const lookup = find_lookup(of_##NAME, table, &ignored);                                   \
+        return lookup && is_free_of(lookup, &table->in, q_x);                                                          \
+    }                                                                                                                  \
+    static const struct notation notation_##NAME = {"tb", "an array of numbers in C++", write_##NAME, read_numbers,    \
+                                                    NULL}
+
+#define LOOKED_UP_BY(NAME)                                                                                             \
+    .layout = &layout, .notations = {&notation_##NAME}, .pack = pack_##NAME, .unpack = unpack_##NAME,                  \
+    .is_free = is_free_##NAME
+
+HLS4ML(vivado);
+HLS4ML(oneapi);
+HLS4ML(oneapi_stable);
+HLS4ML(vivado_legacy);
+HLS4ML(oneapi_legacy);
+
+#define OF_FIXED_POINT " or reciprocal, of fixed-point numbers, a power of two up to 4096"
+#define LIMITS(OTHERS) "values of sigmoid, tanh, softsign, softplus, elu, selu, exp" OTHERS OF_FIXED_POINT
 #define FLAGS "--method lut --pow2-scales --in s10:2^-6:0 --out s16:auto:0"
 
 const struct profile profile_hls4ml = {
@@ -329,10 +357,7 @@ const struct profile profile_hls4ml = {
     .reader = "hls4ml's nnet_activation.h for Vivado and Vitis, in place of its init_..._table",
     .limits = LIMITS(", an expression as exp(-x)"),
     .flags = FLAGS,
-    .layout = &layout,
-    .notations = {&notation_vivado},
-    .pack = pack_vivado,
-    .unpack = unpack_vivado,
+    LOOKED_UP_BY(vivado),
 };
 
 const struct profile profile_hls4ml_oneapi = {
@@ -340,9 +365,29 @@ const struct profile profile_hls4ml_oneapi = {
     .reader = "hls4ml for oneAPI and Quartus: nnet_utils/activation_tables",
     .limits = LIMITS(""),
     .flags = FLAGS,
-    .layout = &layout,
-    .notations = {&notation_oneapi},
-    .pack = pack_oneapi,
-    .unpack = unpack_oneapi,
-    .is_free = is_free_of_oneapi,
+    LOOKED_UP_BY(oneapi),
+};
+
+const struct profile profile_hls4ml_oneapi_stable = {
+    .name = "hls4ml-oneapi-stable",
+    .reader = "as hls4ml-oneapi: the two tables of stable softmax",
+    .limits = "values of exp at x of 0 and below" OF_FIXED_POINT " above 0",
+    .flags = FLAGS,
+    LOOKED_UP_BY(oneapi_stable),
+};
+
+const struct profile profile_hls4ml_legacy = {
+    .name = "hls4ml-legacy",
+    .reader = "as hls4ml: the two tables of legacy softmax",
+    .limits = "values of exp from -8 to 8" OF_FIXED_POINT " from 0 to 64",
+    .flags = FLAGS,
+    LOOKED_UP_BY(vivado_legacy),
+};
+
+const struct profile profile_hls4ml_oneapi_legacy = {
+    .name = "hls4ml-oneapi-legacy",
+    .reader = "as hls4ml-oneapi: the two tables of legacy softmax",
+    .limits = "values of exp from -8 to 8" OF_FIXED_POINT " from 0 to 64",
+    .flags = FLAGS,
+    LOOKED_UP_BY(oneapi_legacy),
 };

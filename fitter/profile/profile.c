@@ -34,6 +34,9 @@ const struct profile *const profiles[] = {
     &profile_tosa_softmax8,
     &profile_hls4ml,
     &profile_hls4ml_oneapi,
+    &profile_hls4ml_oneapi_stable,
+    &profile_hls4ml_legacy,
+    &profile_hls4ml_oneapi_legacy,
     NULL,
 };
 

@@ -17,22 +17,30 @@ static bool parse_integer(const char *value, int min, int max, int *integer)
     return true;
 }
 
-#define HALF_DOWN ":half_down"
+static const char *const points_roundings[] = {
+    [POINTS_AS_TABLE] = "", [POINTS_HALF_DOWN] = ":half_down", [POINTS_TOWARD_LEFT] = ":toward_left"};
 
 static const char *const knots_names[] = {[KNOTS_FREE] = "free",     [KNOTS_UNIFORM] = "uniform", [KNOTS_POW2] = "pow2",
                                           [KNOTS_POINTS] = "points", [KNOTS_STEPS] = "steps",     NULL};
 
-/* K, or K:half_down. */
+const char *points_rounding_suffix(enum points_rounding rounding)
+{
+    return points_roundings[rounding];
+}
+
+/* K, K:half_down or K:toward_left. */
 static bool parse_points(struct constraints *constraints, const char *value)
 {
     char shift[4];
-    const char *const colon = strchr(value, ':');
-    const size_t length = colon ? (size_t)(colon - value) : strlen(value);
-    if (length >= sizeof shift || (colon && strcmp(colon, HALF_DOWN) != 0))
+    const size_t length = strcspn(value, ":");
+    int rounding = POINTS_TOWARD_LEFT;
+    while (rounding > POINTS_AS_TABLE && strcmp(value + length, points_roundings[rounding]) != 0)
+        rounding--;
+    if (length >= sizeof shift || strcmp(value + length, points_roundings[rounding]) != 0)
         return false;
     memcpy(shift, value, length);
     shift[length] = '\0';
-    constraints->half_down = colon != NULL;
+    constraints->points_rounding = (enum points_rounding)rounding;
     return parse_integer(shift, 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift);
 }
 
@@ -40,7 +48,7 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
 {
     static const char pow2[] = "pow2:", points[] = "points:", steps[] = "steps:";
     constraints->index_bits = constraints->point_shift = 0;
-    constraints->half_down = false;
+    constraints->points_rounding = POINTS_AS_TABLE;
     if (!strcmp(value, "free"))
         constraints->knots = KNOTS_FREE;
     else if (!strcmp(value, "uniform"))
@@ -57,12 +65,13 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
         constraints->knots = KNOTS_STEPS;
     else {
         char meant[SUGGESTION_SIZE];
-        return diag_set(diag, EXIT_USAGE,
-                        "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
-                        "code that decide its segment, or points, points:K, points:K:half_down or steps:K, K from 1 to "
-                        "%d, with a value every 2^K codes%s",
-                        value, CONSTRAINTS_GIVEN_INDEX_BITS, CONSTRAINTS_MAX_POINT_SHIFT,
-                        suggestion(value, knots_names, "", meant));
+        return diag_set(
+            diag, EXIT_USAGE,
+            "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
+            "code that decide its segment, or points, points:K, points:K:half_down, points:K:toward_left or "
+            "steps:K, K from 1 to %d, with a value every 2^K codes%s",
+            value, CONSTRAINTS_GIVEN_INDEX_BITS, CONSTRAINTS_MAX_POINT_SHIFT,
+            suggestion(value, knots_names, "", meant));
     }
     return EXIT_DONE;
 }
@@ -113,8 +122,7 @@ void constraints_add_flags(const struct constraints *constraints, struct text *t
         text_add(text, " --knots %s", knots_names[constraints->knots]);
     if (constraints->index_bits || constraints->point_shift)
         text_add(text, ":%d", constraints->index_bits + constraints->point_shift);
-    if (constraints->half_down)
-        text_add(text, HALF_DOWN);
+    text_add(text, "%s", points_roundings[constraints->points_rounding]);
     if (constraints->monotone)
         text_add(text, " --monotone");
     if (constraints->continuous)

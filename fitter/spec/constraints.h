@@ -16,6 +16,13 @@ enum knots_rule {
     KNOTS_STEPS    /* such values, each for the codes q_x whose shr(q_x - qmin_x, point_shift) it is the index of */
 };
 
+/* How what lies between two values at points is rounded. */
+enum points_rounding {
+    POINTS_AS_TABLE,   /* by the rounding of the table */
+    POINTS_HALF_DOWN,  /* halves down, which no rounding of tables does */
+    POINTS_TOWARD_LEFT /* towards the value on the left: down where the line rises, up where it falls */
+};
+
 struct constraints {
     bool one_shift;     /* n_BX_total is the same in all segments */
     int shift_bits;     /* width of n_BX_total, sign included; 0: any shift that the accumulator allows */
@@ -24,8 +31,8 @@ struct constraints {
     enum knots_rule knots;
     int index_bits;  /* of KNOTS_POW2: the top bits of a code that decide its segment; 0 when not given */
     int point_shift; /* of KNOTS_POINTS and KNOTS_STEPS; 0 when not given; of steps it is always given */
-    bool half_down;  /* of KNOTS_POINTS: halves between two values are rounded down, which no rounding of tables does */
-    bool monotone;   /* no step against the direction of f */
+    enum points_rounding points_rounding; /* of KNOTS_POINTS */
+    bool monotone;                        /* no step against the direction of f */
     bool continuous;
     int max_step; /* with continuous: output codes between two segments' values at the start of the second */
 };
@@ -51,6 +58,9 @@ int constraints_set(struct constraints *constraints, const char *flag, const cha
 
 /* Appends the flags of those that are set, in one order. */
 void constraints_add_flags(const struct constraints *constraints, struct text *text);
+
+/* ":half_down" and the like; "" of POINTS_AS_TABLE. */
+const char *points_rounding_suffix(enum points_rounding rounding);
 
 /* Whether segments are tied to their neighbours. */
 bool constraints_tie(const struct constraints *constraints);

@@ -55,7 +55,7 @@
       "any shift)")                                                                                                    \
     F("slope_terms", "--slope-terms", SPEC_SLOPE_TERMS, set_constraint,                                                \
       "slopes are sums of one or two signed powers of two: shifts, no multiplier")                                     \
-    F("knots", "--knots", "free|uniform|pow2[:B]|points[:K[:half_down]]|steps:K", set_constraint,                      \
+    F("knots", "--knots", "free|uniform|pow2[:B]|points[:K[:half_down|:toward_left]]|steps:K", set_constraint,                      \
       "where segments start: equal widths, by the top B bits of a code, or a value every 2^K codes "                   \
       "(default free)")                                                                                                \
     F("monotone", "--monotone", NULL, set_constraint,                                                                  \

@@ -21,11 +21,11 @@ int spec_points_shift(const struct spec *spec)
 }
 
 /* Under floor and half_up a value at the start may as well be added after the shift; others round away from zero, or to
- * even, what has the value in it, and a half is rounded down by what is added to it. */
+ * even, what has the value in it, and a half is rounded down, or a line towards its left value, by what is added. */
 static pwl_form form_of(const struct spec *spec)
 {
     const bool is_anchored = spec->rounding == PWL_FLOOR || spec->rounding == PWL_HALF_UP;
-    return is_anchored && !spec->constraints.half_down ? PWL_ANCHORED : PWL_BIASED;
+    return is_anchored && spec->constraints.points_rounding == POINTS_AS_TABLE ? PWL_ANCHORED : PWL_BIASED;
 }
 
 void spec_settle_form(struct spec *spec)
@@ -104,11 +104,11 @@ int spec_check_points(const struct spec *spec, struct diag *diag)
                         SPEC_EXHAUSTIVE_BITS);
     if (!has_points(spec))
         return check_steps(spec, diag);
-    if (spec->constraints.half_down && spec->rounding != PWL_FLOOR)
+    if (spec->constraints.points_rounding != POINTS_AS_TABLE && spec->rounding != PWL_FLOOR)
         return diag_set(diag, EXIT_USAGE,
-                        "--knots points:%d:half_down with --rounding %s: is a rounding itself; leave "
-                        "--rounding out",
-                        spec->constraints.point_shift, rounding_name(spec->rounding));
+                        "--knots points:%d%s with --rounding %s: is a rounding itself; leave --rounding out",
+                        spec->constraints.point_shift, points_rounding_suffix(spec->constraints.points_rounding),
+                        rounding_name(spec->rounding));
     if (spec->constraints.shift_bits)
         return diag_set(diag, EXIT_USAGE,
                         "--knots points with --shift-bits %d: the shift is K, from 1 to 15; leave one out",

@@ -9,7 +9,7 @@
 #include <pwl/fixed.h>
 
 int interpolation_init(struct interpolation *table, const struct points *points, const struct line_rules *rules,
-                       struct integers range, const signed char *directions, int shift, bool half_down,
+                       struct integers range, const signed char *directions, int shift, struct addends addends,
                        struct diag *diag)
 {
     *table = (struct interpolation){
@@ -18,7 +18,8 @@ int interpolation_init(struct interpolation *table, const struct points *points,
         .directions = directions,
         .shift = shift,
         .width = (int64_t)1 << shift,
-        .addend = half_down ? ((int64_t)1 << (shift - 1)) - 1 : 0,
+        .addends = addends,
+        .by_slant = addends.of[NOT_FALLING] != addends.of[FALLING],
         .intervals = points->count >> shift,
         .range = range,
         .most_steps = (int64_t)(points->effort->share * (double)INTERPOLATION_STEPS),
@@ -26,16 +27,18 @@ int interpolation_init(struct interpolation *table, const struct points *points,
     const size_t count = (size_t)table->intervals + 1;
     table->value = calloc(count, sizeof *table->value);
     table->nearest = calloc((size_t)points->count, sizeof *table->nearest);
-    table->limits = calloc(count, sizeof *table->limits);
-    if (!table->value || !table->nearest || !table->limits) {
+    for (int slant = 0; slant < SLANTS; slant++)
+        table->limits[slant] = calloc(count, sizeof *table->limits[slant]);
+    if (!table->value || !table->nearest || !table->limits[NOT_FALLING] || !table->limits[FALLING]) {
         interpolation_free(table);
         return diag_set(diag, EXIT_IO, "out of memory for %zu values", count);
     }
     for (int k = 0; k < points->count; k++)
         table->nearest[k] = (int64_t)rint(points->target[k]);
-    for (int i = 0; i < table->intervals; i++)
-        pair_limits_init(&table->limits[i], rules, shift, points->cell[(int64_t)i * table->width], table->range,
-                         table->addend);
+    for (int slant = 0; slant < SLANTS; slant++)
+        for (int i = 0; i < table->intervals; i++)
+            pair_limits_init(&table->limits[slant][i], rules, shift, points->cell[(int64_t)i * table->width],
+                             table->range, addends.of[slant]);
     return EXIT_DONE;
 }
 
@@ -43,31 +46,46 @@ void interpolation_free(struct interpolation *table)
 {
     free(table->value);
     free(table->nearest);
-    free(table->limits);
+    for (int slant = 0; slant < SLANTS; slant++) {
+        free(table->limits[slant]);
+        table->limits[slant] = NULL;
+    }
     table->value = table->nearest = NULL;
-    table->limits = NULL;
 }
 
 struct line interpolation_line(const struct interpolation *table, int i, int64_t a, int64_t b)
 {
     const struct line_rules *rules = table->rules;
     const int64_t start = table->points->cell[(int64_t)i * table->width];
-    return (struct line){
-        .q_b = b - a,
-        .n = table->shift,
-        .offset = rules->form == PWL_ANCHORED ? a : a * table->width + table->addend - (b - a) * (start - rules->zp_x)};
+    return (struct line){.q_b = b - a,
+                         .n = table->shift,
+                         .offset = rules->form == PWL_ANCHORED
+                                       ? a
+                                       : a * table->width + table->addends.of[slant_between(a, b)] -
+                                             (b - a) * (start - rules->zp_x)};
 }
 
-/* The output of a sum that is 2^shift times a value. */
+/* The output of a sum that is 2^shift times a value, and to which the addend is added already. */
 static inline int64_t output_of(const struct interpolation *table, int64_t sum)
 {
     const struct line_rules *rules = table->rules;
-    return pwl_sat(pwl_shr64(sum + table->addend, table->shift, (int)rules->rounding), rules->qmin_y, rules->qmax_y);
+    return pwl_sat(pwl_shr64(sum, table->shift, (int)rules->rounding), rules->qmin_y, rules->qmax_y);
 }
 
-int64_t interpolation_output(const struct interpolation *table, int64_t sum)
+int64_t interpolation_output(const struct interpolation *table, enum slant slant, int64_t sum)
 {
-    return output_of(table, sum);
+    return output_of(table, sum + table->addends.of[slant]);
+}
+
+/* The sum at the first code of the line between two values, with its addend. */
+static inline int64_t first_sum(const struct interpolation *table, int64_t a, int64_t b)
+{
+    return a * table->width + table->addends.of[slant_between(a, b)];
+}
+
+bool interpolation_by_slope_alone(const struct interpolation *table, int i)
+{
+    return table->limits[NOT_FALLING][i].by_slope_alone && table->limits[FALLING][i].by_slope_alone;
 }
 
 /* The step from the last code of an interval to the next one is to the value between them, whatever follows it. */
@@ -75,7 +93,7 @@ static bool keeps_directions(struct interpolation *table, int i, int64_t a, int6
 {
     const int first = (int)(i * table->width);
     const int64_t last = i + 1 < table->intervals ? table->width : table->width - 1;
-    int64_t sum = a * table->width, before = output_of(table, sum);
+    int64_t sum = first_sum(table, a, b), before = output_of(table, sum);
     for (int64_t f = 1; f <= last; f++) {
         const int64_t output = output_of(table, sum += b - a);
         table->steps++;
@@ -88,9 +106,9 @@ static bool keeps_directions(struct interpolation *table, int i, int64_t a, int6
 
 bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t b)
 {
+    const struct pair_limits *const limits = &table->limits[slant_between(a, b)][i];
     table->steps++;
-    return is_within(table->rules->slopes, b - a) &&
-           (table->limits[i].by_slope_alone || pair_is_provable(&table->limits[i], a, b)) &&
+    return is_within(table->rules->slopes, b - a) && (limits->by_slope_alone || pair_is_provable(limits, a, b)) &&
            (!table->directions || keeps_directions(table, i, a, b));
 }
 
@@ -108,7 +126,7 @@ double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t
 {
     const struct points *points = table->points;
     const int first = (int)(i * table->width), end = first + (int)table->width;
-    int64_t sum = a * table->width;
+    int64_t sum = first_sum(table, a, b);
     double cost = 0;
     for (int k = first; k < end; k++, sum += b - a) {
         const int64_t output = output_of(table, sum);
@@ -134,8 +152,8 @@ double interpolation_cost_of_ranges(struct interpolation *table, int i, struct i
     const struct integers slopes = table->rules->slopes;
     if (b.low - a.high > slopes.high || b.high - a.low < slopes.low)
         return INFINITY;
-    *exact = table->limits[i].by_slope_alone && b.high - a.low <= slopes.high && b.low - a.high >= slopes.low;
-    int64_t low_sum = a.low * table->width, high_sum = a.high * table->width;
+    *exact = interpolation_by_slope_alone(table, i) && b.high - a.low <= slopes.high && b.low - a.high >= slopes.low;
+    int64_t low_sum = first_sum(table, a.low, b.low), high_sum = first_sum(table, a.high, b.high);
     double cost = 0;
     for (int k = first; k < end; k++, low_sum += b.low - a.low, high_sum += b.high - a.high) {
         const int64_t low = output_of(table, low_sum), high = output_of(table, high_sum);
@@ -161,7 +179,7 @@ double interpolation_max_err(struct interpolation *table)
 {
     double max_err = 0;
     for (int i = 0; i < table->intervals; i++) {
-        int64_t sum = table->value[i] * table->width;
+        int64_t sum = first_sum(table, table->value[i], table->value[i + 1]);
         for (int k = (int)(i * table->width); k < (i + 1) * table->width; k++) {
             const double error = fabs((double)output_of(table, sum) - table->points->target[k]);
             if (error > max_err) /* no fmax(), which GCC 12 cannot compile here for aarch64 with -O3 */

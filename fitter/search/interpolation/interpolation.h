@@ -20,44 +20,63 @@
  *                                                       |          .x
  * that is, as a line of slope q_b = b - a; an addend    |    .x
  * less than a half before it is shifted rounds halves   |
- * down.                                                 |
+ * down, and one of 2^shift - 1 lines that fall up.      |
  * The code that the last value belongs to lies one    a |x
  * beyond the last code of the input.                    +-------------------- f
  *                                                        0              2^shift
  *
- * A code's output does not decrease when a or b does, and depends on no other value. So everything that a table must
- * be, or costs, is a sum, a maximum or a conjunction over the pairs of neighbouring values.
+ * A code's output does not decrease when a or b grows, and depends on no other value. So everything that a table must
+ * be, or costs, is a sum, a maximum or a conjunction over the pairs of neighbouring values. That holds where lines that
+ * fall have another addend than others, too: the line between equal values parts them, and no output of a line that
+ * falls lies beyond its left value.
  */
+enum slant { NOT_FALLING, FALLING, SLANTS }; /* of a line */
+
+/* To every sum before it is shifted, beside what the rounding adds; 0 but under biased and floor. */
+struct addends {
+    int64_t of[SLANTS];
+};
+
 struct interpolation {
     const struct points *points;
     const struct line_rules *rules;
     const signed char *directions; /* of f, -1 to 1, from the code before; null where outputs may step anyhow */
     int shift;
-    int64_t width;  /* of an interval, 2^shift */
-    int64_t addend; /* to every sum before it is shifted, beside what the rounding adds; 0 but under biased and floor */
+    int64_t width; /* of an interval, 2^shift */
+    struct addends addends;
+    bool by_slant; /* they differ */
     int intervals;
-    struct integers range;      /* of a value */
-    int64_t *nearest;           /* output to the target of each code */
-    struct pair_limits *limits; /* of the pairs of each interval */
-    int64_t *value;             /* of the present table, one more than there are intervals */
-    int64_t steps, most_steps;  /* codes looked at so far, and what takes as long; where all searches end */
+    struct integers range;              /* of a value */
+    int64_t *nearest;                   /* output to the target of each code */
+    struct pair_limits *limits[SLANTS]; /* of the pairs of each interval, by the slant of their line */
+    int64_t *value;                     /* of the present table, one more than there are intervals */
+    int64_t steps, most_steps;          /* codes looked at so far, and what takes as long; where all searches end */
 };
 
 /* INTERPOLATION_STEPS of them take some three seconds. */
 #define INTERPOLATION_STEPS ((int64_t)1 << 30)
 
-/* For points that are all codes of the input. range: of a value, see interpolation_values() of fit/problem.h;
- * directions and half_down: as above. interpolation_free drops what it owns. */
+/* For points that are all codes of the input. range: of a value, see interpolation_values() of fit/problem.h, and
+ * addends: see interpolation_addends() there; directions: as above. interpolation_free drops what it owns. */
 int interpolation_init(struct interpolation *table, const struct points *points, const struct line_rules *rules,
-                       struct integers range, const signed char *directions, int shift, bool half_down,
+                       struct integers range, const signed char *directions, int shift, struct addends addends,
                        struct diag *diag);
 void interpolation_free(struct interpolation *table);
 
 /* The line of interval i between two values. */
 struct line interpolation_line(const struct interpolation *table, int i, int64_t a, int64_t b);
 
-/* The output of a sum, which is 2^shift times as large. */
-int64_t interpolation_output(const struct interpolation *table, int64_t sum);
+/* The slant of the line between two values. */
+static inline enum slant slant_between(int64_t a, int64_t b)
+{
+    return b < a ? FALLING : NOT_FALLING;
+}
+
+/* The output of a sum of such a line, which is 2^shift times as large. */
+int64_t interpolation_output(const struct interpolation *table, enum slant slant, int64_t sum);
+
+/* Whether within the range of the values nothing but the slope binds the pairs of interval i. */
+bool interpolation_by_slope_alone(const struct interpolation *table, int i);
 
 /* The value nearest to f at point i; behind the last code f is taken to go on as before. */
 int64_t interpolation_wanted(const struct interpolation *table, int i);

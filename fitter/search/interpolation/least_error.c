@@ -93,9 +93,11 @@ static void add_run(struct reach *reach, struct integers run)
     reach->run[reach->count++] = run;
 }
 
-/* Pairs that are looked at together: of some slopes, and within two limits that fall. */
+/* Pairs that are looked at together: of some slopes, all of one slant where addends differ by it, and within two limits
+ * that fall. */
 struct piece {
     struct integers slopes;
+    enum slant slant;
     struct pair_limit limit[2];
 };
 
@@ -106,9 +108,9 @@ struct reached {
 
 static struct reached reach_from(struct reach *reach, int i, int64_t a, const struct piece *piece)
 {
-    const struct pair_limits *limits = &reach->table->limits[i];
+    const struct pair_limits *limits = &reach->table->limits[piece->slant][i];
     const struct integers slopes = {a + piece->slopes.low, a + piece->slopes.high};
-    struct integers falling = sum_bands_beside(&reach->bands, i, a, true, &reach->table->steps);
+    struct integers falling = sum_bands_beside(&reach->bands, piece->slant, i, a, true, &reach->table->steps);
     reach->table->steps += REACH_STEPS;
     for (int side = 0; side < 2; side++)
         falling = pair_within(&piece->limit[side], a, true, falling);
@@ -188,7 +190,7 @@ static void add_between(struct reach *reach, int i, struct integers run, const s
     const bool share_one = larger_integer(from_low->values.low, from_high->values.low) <=
                            smaller_integer(from_low->values.high, from_high->values.high);
     /* By the slopes alone, so that what lies between reaches as many, each one farther on. */
-    const bool by_slope = reach->table->limits[i].by_slope_alone && is_low_by_rising(from_low) &&
+    const bool by_slope = reach->table->limits[piece->slant][i].by_slope_alone && is_low_by_rising(from_low) &&
                           is_high_by_rising(from_high) && !is_empty(from_low->values) && !is_empty(from_high->values);
     if (share_one || by_slope) {
         add_run(reach, (struct integers){least_reached(reach, i, run, piece, from_high),
@@ -209,6 +211,8 @@ static void add_between(struct reach *reach, int i, struct integers run, const s
 static void add_piece(struct reach *reach, int i, struct integers run, struct piece piece)
 {
     piece.slopes = integers_within(reach->table->rules->slopes, piece.slopes.low, piece.slopes.high);
+    if (reach->table->by_slant)
+        run = pair_end_within(&reach->table->limits[piece.slant][i], true, run);
     for (int side = 0; side < 2; side++)
         if (piece.limit[side].q == 0)
             run = pair_within(&piece.limit[side], 0, false, run);
@@ -254,10 +258,16 @@ static void add_single_pairs(struct reach *reach, int i, struct integers run, st
     }
 }
 
+#define STEEPEST ((int64_t)1 << 40) /* as none is */
+
 static struct integers slopes_of(int sign)
 {
-    const int64_t steepest = (int64_t)1 << 40; /* as none is */
-    return sign < 0 ? (struct integers){-steepest, -1} : (struct integers){1, steepest};
+    return sign < 0 ? (struct integers){-STEEPEST, -1} : (struct integers){1, STEEPEST};
+}
+
+static enum slant slant_of_sign(int sign)
+{
+    return sign < 0 ? FALLING : NOT_FALLING;
 }
 
 /* Adds what a run reaches by lines of a sign that stay at output y from the code before the first of a way of f to the
@@ -268,11 +278,13 @@ static void add_at_output(struct reach *reach, int i, struct integers run, struc
     const struct line_rules *rules = table->rules;
     const int64_t width = table->width, high = sign < 0 ? way.first - 1 : way.last,
                   low = sign < 0 ? way.last : way.first - 1;
-    const wide least = y == rules->qmin_y ? -BEYOND_SUMS : sum_of_output(table, y),
-               most = y == rules->qmax_y ? BEYOND_SUMS : sum_of_output(table, y + 1) - 1;
+    const enum slant of = slant_of_sign(sign);
+    const wide least = y == rules->qmin_y ? -BEYOND_SUMS : sum_of_output(table, of, y),
+               most = y == rules->qmax_y ? BEYOND_SUMS : sum_of_output(table, of, y + 1) - 1;
     reach->table->steps += PIECE_STEPS;
     add_piece(reach, i, run,
               (struct piece){slopes_of(sign),
+                             of,
                              {{width - low, low, least, BEYOND_SUMS}, {width - high, high, -BEYOND_SUMS, most}}});
 }
 
@@ -293,10 +305,10 @@ static void add_against(struct reach *reach, int i, struct integers run, struct 
     const struct line_rules *rules = table->rules;
     const int64_t width = table->width;
     if (way.has_gaps) {
-        add_single_pairs(reach, i, run, (struct piece){slopes_of(sign), {{0}}});
+        add_single_pairs(reach, i, run, (struct piece){slopes_of(sign), slant_of_sign(sign), {{0}}});
         return;
     }
-    const struct integers outputs = sum_bands_shared(&reach->bands, i, way.first - 1, way.last);
+    const struct integers outputs = sum_bands_shared(&reach->bands, slant_of_sign(sign), i, way.first - 1, way.last);
     /* At a limit a line may be as steep as any; at another output it is flat, and so the output is near its values. */
     const struct integers near = sign < 0 ? integers_within(outputs, run.low - width - 2, run.high + 1)
                                           : integers_within(outputs, run.low - 1, run.high + width + 2);
@@ -324,35 +336,62 @@ static void add_reach(struct reach *reach, int i, struct integers run)
             add_against(reach, i, run, down, 1);
         }
     }
-    add_piece(reach, i, run, (struct piece){slopes, {{0}}});
+    if (!table->by_slant) {
+        add_piece(reach, i, run, (struct piece){slopes, NOT_FALLING, {{0}}});
+        return;
+    }
+    add_piece(reach, i, run, (struct piece){integers_within(slopes, 0, STEEPEST), NOT_FALLING, {{0}}});
+    add_piece(reach, i, run, (struct piece){integers_within(slopes, -STEEPEST, -1), FALLING, {{0}}});
 }
 
-/* Takes of a point's runs the value nearest to f beside which interval i is allowed. */
-static bool step_back(struct reach *reach, int i)
+/* The values at the left end of interval i that its codes allow beside the one at its right end, by lines of a slant.
+ */
+static struct integers values_before(struct reach *reach, enum slant slant, int i)
+{
+    struct interpolation *table = reach->table;
+    const int64_t b = table->value[i + 1];
+    const struct integers values =
+        pair_provable_beside(&table->limits[slant][i], LIMITS_ALL, b, false,
+                             sum_bands_beside(&reach->bands, slant, i, b, false, &table->steps));
+    if (!table->by_slant)
+        return values;
+    return slant == FALLING ? integers_within(values, b + 1, INT64_MAX) : integers_within(values, INT64_MIN, b);
+}
+
+/* Takes of a point's runs the value nearest to f, as far as it is nearer than some are, that interval i is allowed
+ * with; of lines of a slant. False where too many steps are taken. */
+static bool step_back_by(struct reach *reach, enum slant slant, int i, int64_t *nearest)
 {
     struct interpolation *table = reach->table;
     const int64_t b = table->value[i + 1], wanted = interpolation_wanted(table, i);
-    const struct integers values = pair_provable_beside(&table->limits[i], LIMITS_ALL, b, false,
-                                                        sum_bands_beside(&reach->bands, i, b, false, &table->steps));
-    int64_t nearest = INT64_MAX;
+    const struct integers values = values_before(reach, slant, i);
     for (size_t r = reach->first[i]; r < reach->first[i + 1]; r++) {
         const struct integers run = integers_within(values, reach->run[r].low, reach->run[r].high);
         const int64_t from = larger_integer(run.low, smaller_integer(wanted, run.high));
         const int64_t most = is_empty(run) ? -1 : larger_integer(run.high - from, from - run.low);
-        for (int64_t away = 0; away <= most && llabs(from - wanted) < nearest; away++)
+        for (int64_t away = 0; away <= most && llabs(from - wanted) < *nearest; away++)
             for (int side = -1; side <= 1; side += 2) {
                 const int64_t a = from + side * away;
                 if (table->steps - reach->from_step > 2 * reach->steps)
                     return false;
-                if (a < run.low || a > run.high || llabs(a - wanted) >= nearest ||
+                if (a < run.low || a > run.high || llabs(a - wanted) >= *nearest ||
                     !interpolation_allows(table, i, a, b))
                     continue;
                 table->value[i] = a;
-                nearest = llabs(a - wanted);
+                *nearest = llabs(a - wanted);
                 away = most;
             }
     }
-    return nearest < INT64_MAX;
+    return true;
+}
+
+static bool step_back(struct reach *reach, int i)
+{
+    int64_t nearest = INT64_MAX;
+    bool goes_on = true;
+    for (int slant = 0; slant < reach->bands.slants && goes_on; slant++)
+        goes_on = step_back_by(reach, (enum slant)slant, i, &nearest);
+    return goes_on && nearest < INT64_MAX;
 }
 
 /* Takes the last point's value that is nearest to f. */

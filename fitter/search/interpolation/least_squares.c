@@ -204,7 +204,7 @@ static void begin_ranges(struct proof *proof)
     const int points = table->intervals + 1;
     bool by_slope_alone = true;
     for (int i = 0; i < points; i++) {
-        by_slope_alone &= i == table->intervals || table->limits[i].by_slope_alone;
+        by_slope_alone &= i == table->intervals || interpolation_by_slope_alone(table, i);
         proof->now.values[i] = (struct values){.range = table->range};
         proof->now.first[i] = (size_t)i;
     }

@@ -5,17 +5,25 @@
 
 #include "search/error_band.h"
 
+static bool allocate(struct slant_bands *of, size_t points, size_t values)
+{
+    of->sums = malloc(points * sizeof *of->sums);
+    of->low = malloc(points * sizeof *of->low);
+    of->high = malloc(points * sizeof *of->high);
+    of->lows = malloc(values * sizeof *of->lows);
+    of->highs = malloc(values * sizeof *of->highs);
+    return of->sums && of->low && of->high && of->lows && of->highs;
+}
+
 int sum_bands_init(struct sum_bands *bands, const struct interpolation *table, struct diag *diag)
 {
     const size_t points = (size_t)table->points->count, values = (size_t)table->intervals + 1;
-    *bands = (struct sum_bands){.table = table};
-    bands->sums = malloc(points * sizeof *bands->sums);
+    *bands = (struct sum_bands){.table = table, .slants = table->by_slant ? SLANTS : 1};
     bands->own = malloc(values * sizeof *bands->own);
-    bands->low = malloc(points * sizeof *bands->low);
-    bands->high = malloc(points * sizeof *bands->high);
-    bands->lows = malloc(values * sizeof *bands->lows);
-    bands->highs = malloc(values * sizeof *bands->highs);
-    if (bands->sums && bands->own && bands->low && bands->high && bands->lows && bands->highs)
+    bool is_whole = bands->own != NULL;
+    for (int slant = 0; slant < bands->slants; slant++)
+        is_whole &= allocate(&bands->of[slant], points, values);
+    if (is_whole)
         return EXIT_DONE;
     sum_bands_free(bands);
     return diag_set(diag, EXIT_IO, "out of memory for the values of %zu points", values);
@@ -23,12 +31,14 @@ int sum_bands_init(struct sum_bands *bands, const struct interpolation *table, s
 
 void sum_bands_free(struct sum_bands *bands)
 {
-    free(bands->sums);
     free(bands->own);
-    free(bands->low);
-    free(bands->high);
-    free(bands->lows);
-    free(bands->highs);
+    for (int slant = 0; slant < SLANTS; slant++) {
+        free(bands->of[slant].sums);
+        free(bands->of[slant].low);
+        free(bands->of[slant].high);
+        free(bands->of[slant].lows);
+        free(bands->of[slant].highs);
+    }
     *bands = (struct sum_bands){0};
 }
 
@@ -42,9 +52,9 @@ static int64_t quotient_above(int64_t a, int64_t b)
     return a / b + (a % b > 0);
 }
 
-int64_t sum_of_output(const struct interpolation *table, int64_t output)
+int64_t sum_of_output(const struct interpolation *table, enum slant slant, int64_t output)
 {
-    const int64_t sum = output * table->width - table->addend, half = table->width / 2;
+    const int64_t sum = output * table->width - table->addends.of[slant], half = table->width / 2;
     switch (table->rules->rounding) {
     case PWL_FLOOR:
         return sum;
@@ -85,57 +95,77 @@ static int find_hull(const struct interpolation *table, const struct integers *s
     return count;
 }
 
-void sum_bands_set(struct sum_bands *bands, double max_err)
+static void set_slant(struct sum_bands *bands, enum slant slant, double max_err)
 {
     const struct interpolation *table = bands->table;
     const struct line_rules *rules = table->rules;
+    struct slant_bands *of = &bands->of[slant];
     const struct integers all = {table->range.low * table->width, table->range.high * table->width};
     for (int k = 0; k < table->points->count; k++) {
         const struct band band = band_at(table->points, rules->qmin_y, rules->qmax_y, k, max_err);
-        bands->sums[k] = all;
+        of->sums[k] = all;
         if (!band.open_low)
-            bands->sums[k].low = larger_integer(all.low, sum_of_output(table, band.low));
+            of->sums[k].low = larger_integer(all.low, sum_of_output(table, slant, band.low));
         if (!band.open_high)
-            bands->sums[k].high = smaller_integer(all.high, sum_of_output(table, band.high + 1) - 1);
+            of->sums[k].high = smaller_integer(all.high, sum_of_output(table, slant, band.high + 1) - 1);
     }
     for (int i = 0; i < table->intervals; i++) {
         const int64_t first = i * table->width;
-        const struct integers *sums = &bands->sums[first];
+        of->lows[i] = find_hull(table, &of->sums[first], 1, &of->low[first]);
+        of->highs[i] = find_hull(table, &of->sums[first], -1, &of->high[first]);
+    }
+}
+
+void sum_bands_set(struct sum_bands *bands, double max_err)
+{
+    const struct interpolation *table = bands->table;
+    for (int slant = 0; slant < bands->slants; slant++)
+        set_slant(bands, (enum slant)slant, max_err);
+    /* At its own code a value is the output whatever way the line goes. */
+    for (int i = 0; i < table->intervals; i++) {
+        const struct integers *sums = &bands->of[NOT_FALLING].sums[i * table->width];
         bands->own[i] =
             (struct integers){quotient_above(sums->low, table->width), quotient_below(sums->high, table->width)};
-        bands->own[i] = pair_end_within(&table->limits[i], true, bands->own[i]);
-        bands->lows[i] = find_hull(table, sums, 1, &bands->low[first]);
-        bands->highs[i] = find_hull(table, sums, -1, &bands->high[first]);
+        if (!table->by_slant)
+            bands->own[i] = pair_end_within(&table->limits[NOT_FALLING][i], true, bands->own[i]);
     }
     bands->own[table->intervals] = table->range;
 }
 
-struct integers sum_bands_beside(const struct sum_bands *bands, int i, int64_t known, bool at_left, int64_t *steps)
+static const struct slant_bands *bands_of(const struct sum_bands *bands, enum slant slant)
+{
+    return &bands->of[bands->slants > 1 ? slant : NOT_FALLING];
+}
+
+struct integers sum_bands_beside(const struct sum_bands *bands, enum slant slant, int i, int64_t known, bool at_left,
+                                 int64_t *steps)
 {
     const int64_t width = bands->table->width, first = i * width;
-    const struct integers *sums = &bands->sums[first];
+    const struct slant_bands *of = bands_of(bands, slant);
+    const struct integers *sums = &of->sums[first];
     struct integers other = bands->own[at_left ? i + 1 : i];
-    for (int h = 0; h < bands->lows[i]; h++) {
-        const int64_t f = bands->low[first + h], share = at_left ? f : width - f, sum = known * (width - share);
+    for (int h = 0; h < of->lows[i]; h++) {
+        const int64_t f = of->low[first + h], share = at_left ? f : width - f, sum = known * (width - share);
         if (share > 0 && sum + other.low * share < sums[f].low)
             other.low = quotient_above(sums[f].low - sum, share);
     }
-    for (int h = 0; h < bands->highs[i]; h++) {
-        const int64_t f = bands->high[first + h], share = at_left ? f : width - f, sum = known * (width - share);
+    for (int h = 0; h < of->highs[i]; h++) {
+        const int64_t f = of->high[first + h], share = at_left ? f : width - f, sum = known * (width - share);
         if (share > 0 && sum + other.high * share > sums[f].high)
             other.high = quotient_below(sums[f].high - sum, share);
     }
-    *steps += 1 + bands->lows[i] + bands->highs[i];
+    *steps += 1 + of->lows[i] + of->highs[i];
     return other;
 }
 
-struct integers sum_bands_shared(const struct sum_bands *bands, int i, int64_t first, int64_t last)
+struct integers sum_bands_shared(const struct sum_bands *bands, enum slant slant, int i, int64_t first, int64_t last)
 {
     const struct interpolation *table = bands->table;
+    const struct integers *sums = bands_of(bands, slant)->sums;
     struct integers outputs = {table->rules->qmin_y, table->rules->qmax_y};
     for (int64_t k = i * table->width + first; k <= i * table->width + last; k++) {
-        outputs.low = larger_integer(outputs.low, interpolation_output(table, bands->sums[k].low));
-        outputs.high = smaller_integer(outputs.high, interpolation_output(table, bands->sums[k].high));
+        outputs.low = larger_integer(outputs.low, interpolation_output(table, slant, sums[k].low));
+        outputs.high = smaller_integer(outputs.high, interpolation_output(table, slant, sums[k].high));
     }
     return outputs;
 }

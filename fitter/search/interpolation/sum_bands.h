@@ -14,12 +14,17 @@
  *        |   .--'o
  *        f
  */
-struct sum_bands {
-    const struct interpolation *table;
+struct slant_bands {
     struct integers *sums; /* of each code */
-    struct integers *own;  /* of each value, by its own code alone; one more than there are intervals */
     int *low, *high;       /* codes on the hulls, counted from the first of their interval, which has room for each */
     int *lows, *highs;     /* of each interval, how many */
+};
+
+struct sum_bands {
+    const struct interpolation *table;
+    struct integers *own; /* of each value, by its own code alone; one more than there are intervals */
+    int slants;           /* 1 where both have the same addend */
+    struct slant_bands of[SLANTS];
 };
 
 /* sum_bands_init allocates; bands are those of sum_bands_set. sum_bands_free drops what it owns. */
@@ -27,15 +32,16 @@ int sum_bands_init(struct sum_bands *bands, const struct interpolation *table, s
 void sum_bands_set(struct sum_bands *bands, double max_err);
 void sum_bands_free(struct sum_bands *bands);
 
-/* The least sum that comes out as an output or more. */
-int64_t sum_of_output(const struct interpolation *table, int64_t output);
+/* The least sum of a line of a slant that comes out as an output or more. */
+int64_t sum_of_output(const struct interpolation *table, enum slant slant, int64_t output);
 
-/* The values at the other end of interval i that the bands of its codes allow, beside one at its left end, or at its
- * right end. Where there are none, low > high; and low > high + 1 only where no real number is allowed either. Counts
- * steps. */
-struct integers sum_bands_beside(const struct sum_bands *bands, int i, int64_t known, bool at_left, int64_t *steps);
+/* The values at the other end of interval i that the bands of its codes allow to lines of a slant, beside one at its
+ * left end, or at its right end. Where there are none, low > high; and low > high + 1 only where no real number is
+ * allowed either. Whether the line between them has that slant is not looked at. Counts steps. */
+struct integers sum_bands_beside(const struct sum_bands *bands, enum slant slant, int i, int64_t known, bool at_left,
+                                 int64_t *steps);
 
 /* The outputs that the codes from f = first to f = last of interval i share. */
-struct integers sum_bands_shared(const struct sum_bands *bands, int i, int64_t first, int64_t last);
+struct integers sum_bands_shared(const struct sum_bands *bands, enum slant slant, int i, int64_t first, int64_t last);
 
 #endif

@@ -90,8 +90,14 @@ refused 2 'from 2 to 128, such as 128' tanh $types --knots points --segments 256
 refused 2 'make 32 segments; leave one out' tanh $types --knots points:3 --segments 16
 refused 2 '--knots points:8: --in has 8 bits; must be from 1 to 7, for 2 to 128 segments' tanh $types --knots points:8
 refused 2 'must be from 4 to 15, for 2 to 4096 segments' tanh --in s16:2^-12 --out s16:2^-15 --knots points:3
-for knots in points: points:0 points:16 points:x point; do
-    refused 2 'points:K:half_down or steps:K, K from 1 to 15' tanh $types --knots "$knots"
+for rounding in half_down toward_left; do
+    refused 2 "--knots points:3:$rounding with --rounding half_up: is a rounding itself" tanh $types \
+        --knots points:3:$rounding --rounding half_up
+    expect_status 0 fit gelu --in s8:2^-4 --out s8:2^-4 --knots points:3:$rounding --method minimax -o table.json
+    has 32 biased "--form biased --rounding floor --knots points:3:$rounding"
+done
+for knots in points: points:0 points:16 points:x point points:3: points:3:left; do
+    refused 2 'points:K:half_down, points:K:toward_left or steps:K, K from 1 to 15' tanh $types --knots "$knots"
 done
 refused 2 '--in has 17 bits, must have at most 16' tanh --in s17:2^-13 --out s16:2^-15 --knots points
 refused 2 'with --symmetry fold' tanh $types --knots points:3 --symmetry fold

@@ -29,8 +29,9 @@ COMMENT = re.compile(r"//[^\n]*|/\*(?:(?!\*/|/\*).)*\*/|(?: ?\*)(?!/)(?:(?!\*/|/
 
 # Profiles that hold a table of that method, which is quicker to find.
 UNIFORM = {"quant-gru", "aimet-pe", "aie", "aie-v2"}
-# Profiles whose tanh ends before the types that they ask for.
-SIGMOID = {"hls4ml", "hls4ml-oneapi"}
+# Profiles that hold no tanh, or whose tanh ends before the types that they ask for.
+OTHERS = {"hls4ml": "sigmoid", "hls4ml-oneapi": "sigmoid", "hls4ml-oneapi-stable": "exp", "hls4ml-legacy": "exp",
+          "hls4ml-oneapi-legacy": "exp"}
 
 
 def tap(good, name, text=""):
@@ -132,7 +133,7 @@ def main():
         for profile in listed("profiles"):
             table = folder / f"{profile['name']}.json"
             quick = ["--method", "uniform"] if profile["name"] in UNIFORM else []
-            fit(table, ["--profile", profile["name"], *quick], "sigmoid" if profile["name"] in SIGMOID else "tanh")
+            fit(table, ["--profile", profile["name"], *quick], OTHERS.get(profile["name"], "tanh"))
             files = hostile_files(table)
             for notation in profile["notations"]:
                 kind = notation["name"]

@@ -22,8 +22,11 @@ QUICK = {"tosa16": FEW, "ethosu16": FEW, "tflm16": FEW, "quant-gru": FEW, "aimet
          "gna": FEW, "k210": FEW}
 # What hls4ml has tables of; tanh ends at 4, below its codes.
 LOOKED_UP = ("sigmoid", "softsign", "softplus", "elu", "exp", "reciprocal")
-ONLY = {"hls4ml": LOOKED_UP, "hls4ml-oneapi": LOOKED_UP, "tosa-softmax8": ("exp",)}
-NOTATIONS = {"finn": "json", "aimet-pe": "json", "hls4ml": "tb", "hls4ml-oneapi": "tb", "mli": "c"}
+OF_SOFTMAX = ("exp", "reciprocal")
+ONLY = {"hls4ml": LOOKED_UP, "hls4ml-oneapi": LOOKED_UP, "hls4ml-oneapi-stable": OF_SOFTMAX, "hls4ml-legacy": OF_SOFTMAX,
+        "hls4ml-oneapi-legacy": OF_SOFTMAX, "tosa-softmax8": ("exp",)}
+NOTATIONS = {"finn": "json", "aimet-pe": "json", "hls4ml": "tb", "hls4ml-oneapi": "tb", "hls4ml-oneapi-stable": "tb",
+             "hls4ml-legacy": "tb", "hls4ml-oneapi-legacy": "tb", "mli": "c"}
 MOST_REFUSED = 0.15
 
 

@@ -1,15 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""pwlc's profiles hls4ml and hls4ml-oneapi against stand-ins of hls4ml's lookups, in exact fractions. TAP.
+"""pwlc's profiles hls4ml, hls4ml-oneapi and those of softmax alone against stand-ins of hls4ml's lookups, in exact
+fractions. TAP.
 
     fitted     fit --profile, emit: the stand-in gives eval's outputs at all codes; imported and emitted again, the same file
     own        the tables that hls4ml makes itself, imported: the stand-in's outputs, also where codes are finer than entries
     worse      what these lose to the fitted ones, by truncation or by their place in a step
+    softmax    both tables of Vivado's softmax, hls4ml's own and the fitted ones: rows by its arithmetic, as PAGE has them
     refusals   exit code, words, and no file
 
-usage: hls4ml.py PWLC
+usage: hls4ml.py PWLC PAGE
 """
 import math
+import random
 import re
 import sys
 import tempfile
@@ -27,6 +30,7 @@ FUNCTIONS = {
 SELU = 1.0507009873554805
 RANGE = {"tanh": 4}  # 8 for others
 ARRAYS = {"exp": "exp_table", "reciprocal": "invert_table"}
+SOFTMAX_ALONE = ("hls4ml-oneapi-stable", "hls4ml-legacy", "hls4ml-oneapi-legacy")
 
 
 class Fixed:
@@ -56,6 +60,9 @@ def whole_index(profile, scaled):
 def lookup(profile, function, table, of_in, of_out, code):
     """The output code; None where hls4ml reads beyond its array, or the output wraps."""
     x, size, limit = of_in.real(code), len(table), RANGE.get(function, 8)
+    if profile in SOFTMAX_ALONE:
+        index = softmax_index(profile, function, size, of_in, code)
+        return None if index is None else of_out.code(table[index])
     if function in ("exp", "reciprocal"):
         return of_out.code(table[(code % 2 ** of_in.bits) >> of_in.bits - (size - 1).bit_length()])
     if function in ("elu", "selu"):
@@ -78,9 +85,35 @@ def lookup(profile, function, table, of_in, of_out, code):
     return of_out.code(table[min(max(index, 0), size - 1)])
 
 
+def softmax_index(profile, function, size, of_in, code):
+    """By the strategies that Vivado's and oneAPI's default tables do not serve; None at codes that do not occur, and at
+    the lowest one of oneAPI's stable strategy, which has the next one's entry."""
+    x, below = of_in.real(code), of_in.bits - size.bit_length()
+    if x < 0 and function == "reciprocal":
+        return None
+    if profile == "hls4ml-oneapi-stable":
+        if code == of_in.low or (x > 0 and function == "exp"):
+            return None
+        index = (code % 2 ** of_in.bits >> below) % size  # the bits behind the sign
+        return 1 if index == 0 and x != 0 else index
+    scaled = x * size / (16 if function == "exp" else 64)
+    index = int(scaled) if profile == "hls4ml-legacy" else math.floor(scaled)
+    return min(max(index + (size // 2 if function == "exp" else 0), 0), size - 1)
+
+
+def own_softmax(profile, function, size, of_in):
+    f = FUNCTIONS[function]
+    if profile != "hls4ml-oneapi-stable":
+        return [f(16.0 * (i - size / 2) / size) if function == "exp" else f(64.0 * i / size) for i in range(size)]
+    sign = of_in.low if function == "exp" else 0
+    return [f(float(of_in.real(sign + (i << of_in.bits - size.bit_length()) if i else 0))) for i in range(size)]
+
+
 def own_table(profile, function, size, of_in):
     """As hls4ml's own writers and init functions make it."""
     limit, f = RANGE.get(function, 8), FUNCTIONS[function]
+    if profile in SOFTMAX_ALONE:
+        return own_softmax(profile, function, size, of_in)
     if function in ("exp", "reciprocal"):
         codes = [i - size if of_in.is_signed and i >= size // 2 else i for i in range(size)]
         return [f(code * 2.0 ** (of_in.bits - of_in.fraction) / size) for code in codes]
@@ -93,6 +126,8 @@ def own_table(profile, function, size, of_in):
 
 def name_of(profile, function):
     name = ARRAYS.get(function, f"{function}_table")
+    if profile in SOFTMAX_ALONE:
+        return f"{name}_legacy" if profile == "hls4ml-oneapi-legacy" else name
     return f"{name}_latency" if profile == "hls4ml-oneapi" and function in ARRAYS else name
 
 
@@ -112,7 +147,8 @@ def compare(name, pwlc, table, profile, function, values, of_in, of_out):
     """At every code for which hls4ml has an output."""
     wanted = {code: lookup(profile, function, values, of_in, of_out, code) for code in of_in.codes}
     codes = [code for code in wanted if wanted[code] is not None]
-    tap(len(codes) >= len(wanted) - 3, f"{name}: hls4ml has outputs", f"at {len(codes)} of {len(wanted)} codes")
+    least = len(wanted) // (2 if profile in SOFTMAX_ALONE else 1) - 3
+    tap(len(codes) >= least, f"{name}: hls4ml has outputs", f"at {len(codes)} of {len(wanted)} codes")
     same(name, zip(codes, pwlc.evaluate(table, codes)), [(code, wanted[code]) for code in codes])
 
 
@@ -127,6 +163,17 @@ FITTED = [
 ]
 
 
+# The same of the others' softmax: profile, function, --in, --out, entries
+FITTED_SOFTMAX = [
+    ("hls4ml-oneapi-stable", "exp", "s8:2^-5", "u16:2^-15", 128),
+    ("hls4ml-oneapi-stable", "exp", "s10:2^-6", "s16:2^-14", 512),
+    ("hls4ml-oneapi-stable", "reciprocal", "s9:2^-3", "u16:2^-13", 256),
+    *((f"hls4ml{kind}-legacy", *case) for kind in ("", "-oneapi") for case in (
+        ("exp", "s8:2^-4", "u24:2^-12", 256), ("exp", "s7:2^-4", "s18:2^-10", 256),
+        ("reciprocal", "u10:2^-4", "s18:2^-10", 1024))),
+]
+
+
 def check_fitted(pwlc, profile, function, of_in, of_out, size):
     name, table = f"{profile}, {function} {of_in} to {of_out}", "fitted.json"
     outside = ["--outside", "clamp"] if function == "reciprocal" else []
@@ -134,6 +181,7 @@ def check_fitted(pwlc, profile, function, of_in, of_out, size):
     text = pwlc.must("emit", table, "--profile", profile)
     kind, array, values = parse(text)
     expected_kind = {"exp": "exp_table_t", "reciprocal": "inv_table_t"}.get(function, "table_t")
+    expected_kind = "table_t" if profile == "hls4ml-legacy" else expected_kind
     tap((kind, array, len(values)) == (expected_kind, name_of(profile, function), size), f"{name}: the array",
         f"{kind} {array}[{len(values)}]")
     types = Fixed(of_in), Fixed(of_out)
@@ -176,6 +224,14 @@ OWN = [
 ]
 
 
+OWN_SOFTMAX = [
+    ("hls4ml-oneapi-stable", "exp", 64, "s12:2^-8", "u18:2^-16"),
+    ("hls4ml-oneapi-stable", "reciprocal", 256, "s14:2^-6", "s18:2^-10"),
+    *((f"hls4ml{kind}-legacy", *case) for kind in ("", "-oneapi") for case in (
+        ("exp", 1024, "s13:2^-7", "s24:2^-10"), ("reciprocal", 1024, "u14:2^-7", "s18:2^-10"))),
+]
+
+
 def check_own(pwlc, profile, function, size, of_in, of_out):
     types = Fixed(of_in), Fixed(of_out)
     values = own_table(profile, function, size, types[0])
@@ -185,6 +241,9 @@ def check_own(pwlc, profile, function, size, of_in, of_out):
     pwlc.must("import", "own.h", "--profile", profile, "--function", function, "--in", of_in, "--out", of_out,
               *(["--outside", "clamp"] if function == "reciprocal" else []), "-o", "own.json")
     compare(name, pwlc, "own.json", profile, function, list(map(Fraction, values)), *types)
+    if profile == "hls4ml-oneapi-stable" and function == "exp":
+        same(f"{name}: the lowest code", pwlc.evaluate("own.json", [types[0].low]),
+             [types[1].code(Fraction(values[1]))])
 
 
 def check_worse(pwlc):
@@ -201,6 +260,107 @@ def check_worse(pwlc):
         print(f"# {profile}: sigmoid of {size}: ours {found[0]:.4g}, hls4ml's {found[1]:.4g}")
         tap(found[0] <= 0.5 and found[1] >= at_least, f"{profile}: fitted entries are nearer than hls4ml's own",
             f"{found}")
+
+
+ENTRIES = 1024
+
+
+class Softmax:
+    """A strategy of softmax: profile, and the types on both sides of its two tables, of 1024 entries each. Table types
+    round to nearest and saturate, as they do by default, but legacy's, which round down; the sum is cut."""
+
+    def __init__(self, name, profile, data, exp, inverse):
+        self.name, self.profile, self.data = name, profile, Fixed(data)
+        self.exp_in, self.exp_out, self.sum, self.inverse = map(Fixed, (*exp, *inverse))
+        self.is_legacy, self.is_negated = profile.endswith("legacy"), name == "stable"
+
+    def own(self):
+        """Tables of output codes as hls4ml makes them."""
+        tables = []
+        for function, of_in, of_out in (("exp", self.exp_in, self.exp_out), ("reciprocal", self.sum, self.inverse)):
+            values = own_table(self.profile, function, ENTRIES, of_in)
+            if self.is_negated and function == "exp":
+                values = [1 / value for value in values]
+            half = 0 if self.is_legacy else 0.5
+            tables.append([min(max(math.floor(value * 2 ** of_out.fraction + half), of_out.low), of_out.high)
+                           for value in values])
+        return tables
+
+    def step(self, of_in, function):
+        """Bits of a code that its index has not."""
+        if self.is_legacy:
+            return of_in.fraction - (6 if function == "exp" else 4)
+        return of_in.bits - 10
+
+    def fitted(self, pwlc):
+        """The tables that pwlc finds, of the steps that the entries tell apart."""
+        tables = []
+        for function, of_in, of_out in (("exp", self.exp_in, self.exp_out), ("reciprocal", self.sum, self.inverse)):
+            flags = ["--expr", "exp(-x)"] if self.is_negated and function == "exp" else [function, "--outside", "clamp"]
+            step = self.step(of_in, function)
+            flags += ["--method", "lsq", "--rounding", "floor", "--knots", f"steps:{step}"] if step else []
+            pwlc.must("fit", *flags, "--profile", self.profile, "--in", of_in.text, "--out", of_out.text, "-o",
+                      "softmax.json")
+            values = parse(pwlc.must("emit", "softmax.json", "--profile", self.profile))[2]
+            tap(len(values) == ENTRIES, f"softmax, {self.name}: {len(values)} entries")
+            compare(f"softmax, {self.name}: all codes of {of_in.text}", pwlc, "softmax.json", self.profile, function,
+                    values, of_in, of_out)
+            tables.append([of_out.code(value) for value in values])
+        return tables
+
+    def entry(self, function, of_in, code):
+        if self.profile in SOFTMAX_ALONE:
+            return softmax_index(self.profile, function, ENTRIES, of_in, code)
+        return (code % 2 ** of_in.bits) >> of_in.bits - 10
+
+    def row(self, tables, codes):
+        """Results of a row, not cut to the type of the output."""
+        exp, inverse = tables
+
+        def power(code):
+            return exp[self.entry("exp", self.exp_in, code)]
+
+        def factor(powers):
+            total = math.floor(Fraction(sum(powers), 2 ** self.exp_out.fraction) * 2 ** self.sum.fraction)
+            return inverse[self.entry("reciprocal", self.sum, total)]
+
+        if self.is_legacy:
+            one = 2 ** self.exp_out.fraction
+            return [factor([one if i == j else power(codes[j] - codes[i]) for j in range(len(codes))]) /
+                    2 ** self.inverse.fraction for i in range(len(codes))]
+        high = max(codes)
+        powers = [power(high - code if self.is_negated else code) for code in codes]
+        inverse_of_sum = factor(powers)
+        return [p * inverse_of_sum / 2 ** (self.exp_out.fraction + self.inverse.fraction) for p in powers]
+
+    def errors(self, tables, rows):
+        """Largest and mean error of all results."""
+        found = []
+        for codes in rows:
+            wanted = [math.exp(float(self.data.real(code - max(codes)))) for code in codes]
+            found += [abs(y - w / sum(wanted)) for y, w in zip(self.row(tables, codes), wanted)]
+        return max(found), sum(found) / len(found)
+
+
+# Types as hls4ml has them by default, but that all inputs of a second table have 16 bits; logits from -4 to 4.
+SOFTMAX = [
+    Softmax("stable", "hls4ml", "s16:2^-10", ("u15:2^-10", "s18:2^-10"), ("u16:2^-10", "s18:2^-10")),
+    Softmax("latency", "hls4ml", "s13:2^-10", ("s13:2^-10", "s18:2^-10"), ("u16:2^-6", "s18:2^-10")),
+    Softmax("legacy", "hls4ml-legacy", "s10:2^-6", ("s10:2^-6", "s24:2^-10"), ("u16:2^-10", "s18:2^-10")),
+]
+
+
+def check_softmax(pwlc, page):
+    draw = random.Random(37)
+    logits = [[draw.uniform(-4, 4) for _ in range(10)] for _ in range(1000)]
+    for softmax in SOFTMAX:
+        types = (softmax.exp_in, softmax.exp_out, softmax.sum, softmax.inverse)
+        rows = [[math.floor(x * 2 ** softmax.data.fraction) for x in row] for row in logits]
+        theirs, ours = (softmax.errors(tables, rows) for tables in (softmax.own(), softmax.fitted(pwlc)))
+        figures = [f"{error:.{digits}f}" for errors in (theirs, ours) for error, digits in zip(errors, (4, 5))]
+        line = f"| {' | '.join([softmax.name, *(of.text for of in types), *figures])} |"
+        tap(ours[0] < theirs[0] and ours[1] < theirs[1], f"softmax, {softmax.name}: ours is nearer", line)
+        tap(line in page, f"softmax, {softmax.name}: the page has the row", line)
 
 
 def check_refusals(pwlc):
@@ -238,7 +398,9 @@ def check_refusals(pwlc):
     read("a name", "is a name", "sigmoid", ["0", "ONE"], "s8:2^-4", "s8:2^-7")
 
 
-def main(program):
+def main(program, page):
+    with open(page) as file:
+        text = file.read()
     with tempfile.TemporaryDirectory() as folder:
         pwlc = Pwlc(program, folder)
         for profile in ("hls4ml", "hls4ml-oneapi"):
@@ -246,8 +408,13 @@ def main(program):
                 check_fitted(pwlc, profile, function, of_in, of_out, sizes[profile != "hls4ml"])
             for case in OWN:
                 check_own(pwlc, profile, *case)
+        for profile, *case in FITTED_SOFTMAX:
+            check_fitted(pwlc, profile, *case)
+        for case in OWN_SOFTMAX:
+            check_own(pwlc, *case)
         check_stable(pwlc)
         check_worse(pwlc)
+        check_softmax(pwlc, text)
         check_refusals(pwlc)
     return end()
 

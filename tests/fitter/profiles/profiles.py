@@ -117,7 +117,8 @@ STEPS16 = [("sigmoid", []), ("gelu", []), ("silu", ["--in", "s16:2^-11:0", "--kn
 FITS = {
     "tosa8": SIGNED8, "ethosu8": ANY8, "tflm8": ANY8, "executorch8": SIGNED8,
     "xnnpack8": ANY8, "espdl16": STEPS16, "espdl16-p4": STEPS16,
-    "espdl16-linear": [("sigmoid", []), ("tanh", ["--knots", "points:9"]), ("softplus", [])],
+    "espdl16-linear": [("sigmoid", []), ("gelu", ["--out", "s16:2^-12"]),
+                       ("tanh", ["--knots", "points:9:toward_left"])],
     "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
     "quant-gru": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--out", "s10"]),
                   ("exp", ["--in", "s9:0.01:5", "--segments", "5"])],

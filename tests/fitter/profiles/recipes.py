@@ -121,7 +121,8 @@ def espdl16_p4(function, of_in, of_out):
 
 def espdl16_linear(function, of_in, of_out):
     """Lines between them, rounded towards the left value."""
-    return between_points(grid_of_256(function, of_in, of_out), of_in, of_out, 8, lambda p: 0)
+    table = grid_of_256(function, of_in, of_out)
+    return [low + int((high - low) * f / 256) for low, high in zip(table, table[1:]) for f in range(256)]
 
 
 def mli(function, of_in, of_out):
@@ -143,6 +144,63 @@ def aie(function, of_in, of_out):
     shift = of_in.bits - 8
     points = [of_out.clip(nearest(f(of_in.qmin + (i << shift)))) for i in range(257)]
     return between_points(points, of_in, of_out, shift, lambda p: 0)
+
+
+def cmsis_points():
+    """The 256 values that CMSIS-NN and TensorFlow Lite Micro ship of sigmoid(i / 24), in units of 2^-16: each raised by
+    half of what the line to the next is too low in the middle, and the last one by more."""
+    real = FUNCTIONS["sigmoid"]
+
+    def bend(x):
+        return real(x) * (1 - real(x)) * (1 - 2 * real(x))
+    return [nearest(65536 * (real(i / 24) - bend(i / 24) / 24 ** 2 / 16)) for i in range(255)] + [65535]
+
+
+class Cmsis:
+    """arm_nn_activation_s16() at left_shift = 12 - the fraction bits of the input. tanh(x) is 2 sigmoid(2 x) - 1. At code
+    x the distance from 0 is 3 |x| 2^left_shift, of which the low bits interpolate; codes below 0 are mirrored."""
+
+    def __init__(self, function, of_in):
+        by_function = {"sigmoid": (9, 10, 0, 32768), "tanh": (8, 8, 1 << 23, 0)}
+        self.bits, self.shift, self.zero, self.mirror = by_function[function]
+        self.step = nearest(3 * of_in.scale * 4096)
+        self.half = 1 << self.shift - 1
+
+    def place(self, x):
+        """Interval, of which there are 255, and how far in."""
+        i, f = divmod(abs(x) * self.step, 1 << self.bits)
+        return (i, f) if i < 255 else (255, 0)
+
+    def output(self, total):
+        """Of a code from 0 on, of the weighted sum of two values."""
+        return total - self.zero + self.half >> self.shift
+
+    def outputs(self, points):
+        found = []
+        for x in range(-32768, 32768):
+            i, f = self.place(x)
+            y = 32767 if i == 255 else self.output((points[i] << self.bits) + f * (points[i + 1] - points[i]))
+            found.append(y if x >= 0 else self.mirror - y)
+        return found
+
+    def lines(self, points):
+        """(start, slope, shift, bias) of the biased form, halves up."""
+        above = []
+        for i in range(256):
+            start = -(-(i << self.bits) // self.step)
+            slope = points[i + 1] - points[i] if i < 255 else 0
+            bias = (points[i] - slope * i << self.bits) - self.zero if i < 255 else 32767 << self.shift
+            above.append((start, self.step * slope, self.shift, bias))
+        ends = [row[0] for row in above[1:]] + [32769]
+        below = [(1 - end, slope, shift, (self.mirror << shift) - 1 - bias if slope else self.mirror - 32767 << shift)
+                 for (_, slope, shift, bias), end in zip(above, ends)][::-1]
+        rows = [(max(start, -32768), *row) for start, *row in below + above]
+        last = {row[0]: row for row in rows if row[0] < 32768}  # of those that begin below the lowest code one is left
+        return [last[start] for start in sorted(last)]
+
+
+def cmsis(function, of_in, of_out):
+    return Cmsis(function, of_in).outputs(cmsis_points())
 
 
 def segments_of(f, of_in, count):

@@ -97,7 +97,7 @@ class Maker:
         done = run(self.pwlc, "emit", table, "--profile", f"{profile}:{NOTATIONS.get(profile, 'bytes')}", "-o",
                    out)
         if done.returncode == 3 and any(falls in done.stderr for falls in (
-                "must rise throughout", "must not be negative", "rounded towards the left")):
+                "must rise throughout", "must not be negative")):
             return None
         if done.returncode:
             sys.exit(f"table.py: {profile} {table}: {done.stderr}")

@@ -22,15 +22,16 @@ static struct value *value_at(const struct path *path, int point, int64_t value)
     return path->value + (size_t)point * (size_t)path->count + (value - path->low);
 }
 
-int64_t every_half_down(const struct every_spec *spec)
+int64_t every_addend(const struct every_spec *spec, int64_t q_b)
 {
-    return spec->half_down ? (INT64_C(1) << (spec->shift - 1)) - 1 : 0;
+    const int64_t width = INT64_C(1) << spec->shift;
+    return spec->half_down ? width / 2 - 1 : spec->toward_left && q_b < 0 ? width - 1 : 0;
 }
 
 /* The sum whose 2^-shift is code f of an interval, and the output there. */
 static int64_t sum_at(const struct every_spec *spec, int64_t a, int64_t b, int f)
 {
-    return a * (INT64_C(1) << spec->shift) + (b - a) * f + every_half_down(spec);
+    return a * (INT64_C(1) << spec->shift) + (b - a) * f + every_addend(spec, b - a);
 }
 
 static int64_t output_at(const struct every_spec *spec, int64_t a, int64_t b, int f)

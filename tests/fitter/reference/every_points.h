@@ -5,7 +5,8 @@
 
 #include "every_table.h"
 
-int64_t every_half_down(const struct every_spec *spec); /* what that adds to sums */
+/* What rounding halves down, or towards the left value, adds to the sums of a line. */
+int64_t every_addend(const struct every_spec *spec, int64_t q_b);
 
 /* Tries every integer from offset_low to offset_high at every point, by dynamic programming from point to point: the
  * codes of an interval depend on the values at its two ends alone. Leaves out values that lie three times as far

@@ -48,6 +48,7 @@ struct every_spec {
     int64_t offset_low, offset_high; /* --offset-type: of the constants, or of the values at points */
     int shift;                       /* of every_points: values lie 2^shift codes apart */
     bool half_down;                  /* and halves are rounded down, under floor */
+    bool toward_left;                /* and lines are rounded towards their left value, under floor */
     int step_shift;                  /* of every_steps, likewise */
     bool every_line;                 /* tries even lines that are known to add nothing */
 };
@@ -74,8 +75,8 @@ bool every_fits(const struct every_spec *spec, int64_t sum);
 /* Whether p, what rounding adds to it, and what is shifted do. */
 bool every_shifts_legally(const struct every_spec *spec, int64_t p, int n);
 
-/* Whether n has the bits of shift_bits, and q_b * 2^-n can be stored: with some shift s of the multiples up to 32, as q_b * 2^(s - n) and in so many bits
- * that each has a place. */
+/* Whether n has the bits of shift_bits, and q_b * 2^-n can be stored: with some shift s of the multiples up to 32, as
+ * q_b * 2^(s - n) and in so many bits that each has a place. */
 bool every_is_stored(const struct every_spec *spec, int64_t q_b, int n);
 
 /* What the mirror image or code costs that comes out as q_y. */

@@ -41,7 +41,7 @@ static bool keeps_to_values(const struct every_spec *every, const struct table *
         const int64_t width = INT64_C(1) << every->shift,
                       sum = every->form == EVERY_ANCHORED
                                 ? s->offset * width
-                                : s->offset + s->q_b * (s->start - every->zp_x) - every_half_down(every);
+                                : s->offset + s->q_b * (s->start - every->zp_x) - every_addend(every, s->q_b);
         if (s->n != every->shift || sum % width != 0 || (m > 0 && sum / width != value) ||
             s->start != every->first_x + m * width)
             return false;

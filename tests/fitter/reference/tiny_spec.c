@@ -385,10 +385,13 @@ void tiny_draw_points(struct tiny *tiny, int number)
         draw_samples(tiny, &format);
     }
     add_text(tiny, ";");
-    const bool down = number % 4 == 0 && one_in(3);
-    if (!down)
+    const bool otherwise = number % 4 == 0 && one_in(3);
+    if (!otherwise)
         tiny_set(tiny, "--rounding", roundings[number % 4]);
-    snprintf(knots, sizeof knots, "points:%d%s", (int)between(1, format.in_bits - 1), down ? ":half_down" : "");
+    snprintf(knots, sizeof knots, "points:%d%s", (int)between(1, format.in_bits - 1),
+             !otherwise        ? ""
+             : number / 16 % 2 ? ":half_down"
+                               : ":toward_left");
     snprintf(limit, sizeof limit, "%.4g", uniform(0.3, 3));
     tiny_set(tiny, "--knots", by_error ? "points" : knots);
     if (by_error || one_in(8))

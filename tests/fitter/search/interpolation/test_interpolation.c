@@ -41,6 +41,7 @@ struct problem {
     int shift, width, intervals;
     int64_t low, high; /* of a value */
     bool monotone;
+    bool toward_left;          /* what lies between two values is rounded towards the left one */
     double weight[MOST_CODES]; /* of each code's squared error */
 };
 
@@ -54,8 +55,16 @@ static double target_of(const struct problem *problem, int k)
 static int64_t output(const struct problem *problem, int64_t a, int64_t b, int f)
 {
     const struct tensor *out = &problem->tiny.spec.out;
-    const int64_t y = rounded(a * problem->width + (b - a) * f, problem->shift, problem->tiny.spec.rounding);
+    const int64_t y = problem->toward_left
+                          ? a + (b - a) * f / problem->width
+                          : rounded(a * problem->width + (b - a) * f, problem->shift, problem->tiny.spec.rounding);
     return y < out->qmin ? out->qmin : y > out->qmax ? out->qmax : y;
+}
+
+/* What makes of a floor the rounding towards the left value: that of a line that falls is upwards. */
+static int64_t addend_of(const struct problem *problem, int64_t q_b)
+{
+    return problem->toward_left && q_b < 0 ? problem->width - 1 : 0;
 }
 
 /* Whether the line between two values is within the slopes and proven at a code; all these formats have sums of
@@ -65,7 +74,8 @@ static bool is_proven(const struct problem *problem, int i, int64_t a, int64_t b
     const struct spec *spec = &problem->tiny.spec;
     const int64_t q_b = b - a, from = (int64_t)i * problem->width + spec->in.qmin - spec->in.zero_point;
     const bool biased = spec->form == PWL_BIASED;
-    const int64_t product = q_b * (biased ? from + f : f), bias = biased ? a * problem->width - q_b * from : 0;
+    const int64_t product = q_b * (biased ? from + f : f),
+                  bias = biased ? a * problem->width + addend_of(problem, q_b) - q_b * from : 0;
     const int64_t sum = product + bias, half = spec->rounding == PWL_FLOOR ? 0 : problem->width / 2;
     const int64_t limit = (int64_t)1 << (problem->tiny.spec.slope_bits - 1);
     return -limit <= q_b && q_b < limit && fits(product) && fits(bias) && fits(sum) &&
@@ -167,7 +177,7 @@ static pwl_form form_of(pwl_rounding rounding)
 /* False where the format is no table of points. */
 static bool draw_problem(struct problem *problem, int number)
 {
-    char knots[16];
+    char knots[32];
     struct spec *spec = &problem->tiny.spec;
     memset(problem, 0, sizeof *problem);
     tiny_draw_free(&problem->tiny, number, false);
@@ -188,6 +198,12 @@ static bool draw_problem(struct problem *problem, int number)
         tiny_set(&problem->tiny, "--monotone", NULL);
         problem->monotone = true;
     }
+    problem->toward_left = spec->rounding == PWL_FLOOR && one_in(2);
+    if (problem->toward_left) {
+        strcat(knots, ":toward_left");
+        tiny_set(&problem->tiny, "--knots", knots);
+        spec->form = PWL_BIASED;
+    }
     if (spec->out.bits <= 8 && !problem->tiny.is_constant)
         return true;
     spec_free(spec);
@@ -195,7 +211,7 @@ static bool draw_problem(struct problem *problem, int number)
 }
 
 static struct {
-    int tables, none, unproven, monotone, steep, weighted, second_missed, proofs;
+    int tables, none, unproven, monotone, steep, weighted, second_missed, proofs, toward_left;
 } counts;
 
 static void check_values(const struct problem *problem, const struct table *table)
@@ -203,14 +219,14 @@ static void check_values(const struct problem *problem, const struct table *tabl
     const char *const text = problem->tiny.text;
     int64_t value = 0;
     ck_assert_int_eq(table->segment_count, problem->intervals);
-    ck_assert_msg(table->form == form_of(table->rounding), "%s: form", text);
+    ck_assert_msg(table->form == (problem->toward_left ? PWL_BIASED : form_of(table->rounding)), "%s: form", text);
     for (int i = 0; i < table->segment_count; i++) {
         const struct segment *segment = &table->segments[i];
         const int64_t x = segment->start - table->in.zero_point;
         ck_assert_int_eq(segment->start, table->in.qmin + (int64_t)i * problem->width);
         ck_assert_int_eq(segment->n, problem->shift);
         /* The value at the start; a biased line has it in its sum there. */
-        const int64_t sum = segment->q_b * x + segment->offset;
+        const int64_t sum = segment->q_b * x + segment->offset - addend_of(problem, segment->q_b);
         ck_assert_msg(table->form == PWL_ANCHORED || sum % problem->width == 0, "%s: bias of segment %d", text, i);
         const int64_t start = table->form == PWL_ANCHORED ? segment->offset : sum / problem->width;
         ck_assert_msg(i == 0 || start == value, "%s: segment %d starts at %lld, the one before ends at %lld", text, i,
@@ -274,7 +290,7 @@ static void check_proof(const struct problem *problem, double least)
     ck_assert_int_eq(points_build(spec, &points, &diag), EXIT_DONE);
     ck_assert_int_eq(ties_init(&ties, spec, &points, &diag), EXIT_DONE);
     ck_assert_int_eq(interpolation_init(&table, &points, &rules, interpolation_values(spec, &rules), ties.inside,
-                                        problem->shift, spec->constraints.half_down, &diag),
+                                        problem->shift, interpolation_addends(spec, problem->shift), &diag),
                      EXIT_DONE);
     if (!interpolation_any(&table, &diag)) {
         interpolation_least_squares(&table, INFINITY, INTERPOLATION_STEPS, &cost, &bound, &diag);
@@ -307,6 +323,7 @@ START_TEST(small_tables_are_the_best_of_all_values)
             continue;
         struct optimum least = search(&problem);
         counts.monotone += problem.monotone;
+        counts.toward_left += problem.toward_left;
         counts.steep += problem.tiny.spec.slope_bits < 8;
         check_method(&problem, METHOD_MINIMAX, &least);
         check_proof(&problem, least.squares);
@@ -333,6 +350,7 @@ START_TEST(every_kind_was_drawn)
     ck_assert_int_ge(counts.monotone, drawn / 40);
     ck_assert_int_ge(counts.steep, drawn / 4);
     ck_assert_int_ge(counts.weighted, drawn / 8);
+    ck_assert_int_ge(counts.toward_left, drawn / 20);
     ck_assert_int_eq(counts.unproven, 0);
     ck_assert_int_eq(counts.second_missed, 0);
 }
