@@ -55,7 +55,7 @@ static int check_text(const char *text, const char *field, struct diag *diag)
     if (good < length)
         return diag_set(diag, EXIT_USAGE,
                         "%s '%.*s': character %zu is no part of an expression; write names, numbers and "
-                        "+ - * / ^ ( ) , < > == != && || ? :",
+                        "+ - * / ^ ( ) , < > == != && || ! ? :",
                         field, SHOWN, text, good + 1);
     const char *power = strstr(text, "**");
     if (power != NULL)
@@ -102,33 +102,12 @@ void expression_free(struct expression *expression)
     free(expression);
 }
 
-double expression_value(const struct expression *expression, double x)
+struct ball expression_value(const struct expression *expression, struct dd x)
 {
     return engine_value(expression->engine, x);
 }
 
-double expression_derivative(const struct expression *expression, double x)
+struct jet expression_jet(const struct expression *expression, struct dd x)
 {
-    const double step = expression->step > 0 ? expression->step : 0x1p-17 * fmax(1, fabs(x));
-    double left = x - step, right = x + step;
-    double below = engine_value(expression->engine, left), above = engine_value(expression->engine, right);
-    if (!isfinite(below)) {
-        left = x;
-        below = engine_value(expression->engine, x);
-    }
-    if (!isfinite(above)) {
-        right = x;
-        above = engine_value(expression->engine, x);
-    }
-    /* left and right as rounded, and the same when x is large against the step */
-    return left < right ? dd_div(dd_sum(above, -below), dd_sum(right, -left)).hi : 0;
-}
-
-double expression_second_derivative(const struct expression *expression, double x)
-{
-    const double step = 0x1p-13 * fmax(1, fabs(x)), left = x - step, right = x + step;
-    const double value = engine_value(expression->engine, x);
-    const double below = engine_value(expression->engine, left), above = engine_value(expression->engine, right);
-    const double h_left = x - left, h_right = right - x;
-    return 2 * ((above - value) / h_right - (value - below) / h_left) / (h_left + h_right);
+    return engine_jet(expression->engine, x);
 }

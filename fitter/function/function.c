@@ -21,7 +21,7 @@ const struct function_info *function_find(const char *name)
     return NULL;
 }
 
-static const struct function_info *find_by_any_name(const char *name)
+const struct function_info *function_find_by_any_name(const char *name)
 {
     for (const struct function_info *info = function_table; info->name != NULL; info++)
         for (size_t i = 0; info->aliases[i] != NULL; i++)
@@ -47,7 +47,7 @@ static int unknown_function(const char *name, struct diag *diag)
 
 int function_init(struct function *function, const char *name, struct diag *diag)
 {
-    const struct function_info *info = find_by_any_name(name);
+    const struct function_info *info = function_find_by_any_name(name);
     if (info == NULL)
         return unknown_function(name, diag);
     memset(function, 0, sizeof *function);
@@ -118,12 +118,6 @@ int function_set_expression(struct function *function, const char *text, const c
     return code;
 }
 
-void function_set_step(struct function *function, double step)
-{
-    if (function->expression != NULL)
-        function->expression->step = step;
-}
-
 const char *function_name(const struct function *function)
 {
     return function->samples != NULL ? "samples" : function->info->name;
@@ -134,7 +128,7 @@ struct dd function_at(const struct function *function, struct dd x)
     if (function->samples != NULL)
         return samples_value(function->samples, x);
     if (function->expression != NULL)
-        return dd_of(expression_value(function->expression, x.hi));
+        return expression_value(function->expression, x).mid;
     return function->info->value(x, function->parameters);
 }
 
@@ -143,7 +137,7 @@ struct dd function_derivative_at(const struct function *function, struct dd x)
     if (function->samples != NULL)
         return samples_derivative(function->samples, x);
     if (function->expression != NULL)
-        return dd_of(expression_derivative(function->expression, x.hi));
+        return expression_jet(function->expression, x).at[1].mid;
     return function->info->derivative(x, function->parameters);
 }
 
@@ -155,7 +149,7 @@ bool function_defined_at(const struct function *function, struct dd x)
     if (samples != NULL)
         return !dd_less(x, dd_of(samples->x[0])) && !dd_less(dd_of(samples->x[samples->count - 1]), x);
     if (function->expression != NULL)
-        return isfinite(expression_value(function->expression, x.hi));
+        return isfinite(expression_value(function->expression, x).mid.hi);
     const struct function_info *info = function->info;
     const struct dd min = dd_of(info->domain_min), max = dd_of(info->domain_max);
     if (info->punctured && x.hi == 0)
@@ -179,7 +173,7 @@ long double function_second_derivative(const struct function *function, long dou
     if (function->samples != NULL)
         return 0; /* straight lines */
     if (function->expression != NULL)
-        return expression_second_derivative(function->expression, (double)x);
+        return dd_long(expression_jet(function->expression, dd_of_long(x)).at[2].mid);
     return dd_long(function->info->second_derivative(dd_of_long(x), function->parameters));
 }
 
@@ -188,9 +182,9 @@ bool function_defined(const struct function *function, long double x)
     return function_defined_at(function, dd_of_long(x));
 }
 
-double function_noise(const struct function *function)
+double function_noise(const struct function *function, struct dd x, struct dd value)
 {
-    return function->expression != NULL ? 0x1p-49 : 0x1p-60;
+    return function->expression != NULL ? expression_value(function->expression, x).rad : 0x1p-60 * fabs(value.hi);
 }
 
 static void end_text(double end, char text[NUMBER_TEXT_SIZE])

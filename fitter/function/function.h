@@ -50,6 +50,7 @@ struct function_info {
 extern const struct function_info function_table[];
 
 const struct function_info *function_find(const char *name); /* null when unknown */
+const struct function_info *function_find_by_any_name(const char *name);
 
 struct samples;    /* samples.h */
 struct expression; /* expression.h */
@@ -71,13 +72,10 @@ int function_set_parameter(struct function *function, const char *assignment, st
 /* Makes text the function. As expression_create. */
 int function_set_expression(struct function *function, const char *text, const char *field, struct diag *diag);
 
-/* Says how far apart the codes lie, for derivatives that are taken by differences: an expression's. */
-void function_set_step(struct function *function, double step);
-
 /* "sigmoid", "samples" or "expr" */
 const char *function_name(const struct function *function);
 
-/* The same on every machine, but for expressions (expression.h). */
+/* The same on every machine. */
 struct dd function_at(const struct function *function, struct dd x);
 struct dd function_derivative_at(const struct function *function, struct dd x);
 
@@ -90,8 +88,8 @@ long double function_derivative(const struct function *function, long double x);
 long double function_second_derivative(const struct function *function, long double x);
 bool function_defined(const struct function *function, long double x);
 
-/* Differences of values within this share of them are noise. */
-double function_noise(const struct function *function);
+/* How far a value, function_at() of x, may be off: differences within that are noise. */
+double function_noise(const struct function *function, struct dd x, struct dd value);
 
 /* "(0, inf)": the domain for messages. */
 void function_domain_text(const struct function *function, char *text, size_t size);

@@ -57,25 +57,22 @@ static bool one_direction(const struct subject *subject, int64_t a, int64_t b, i
            function_derivative_at(function, x_middle).hi * direction > 0;
 }
 
-/* A difference within the function's own accuracy has no direction. */
-static int direction_of(const struct function *function, struct dd from, struct dd to)
+static double noise_at(const struct subject *subject, const struct point *point)
 {
-    const double difference = dd_sub(to, from).hi;
-    const double noise = function_noise(function) * fmax(fabs(from.hi), fabs(to.hi));
-    if (difference > noise)
-        return 1;
-    return difference < -noise ? -1 : 0;
+    const struct dd x = tensor_at(&subject->table->in, code_domain_nearest(&subject->domain, point->q));
+    return function_noise(subject->function, x, point->value);
 }
 
 bool steps_backward(const struct subject *subject, const struct point *from, const struct point *to)
 {
     if (to->y == from->y)
         return false;
+    /* How far f goes against the step; within its own accuracy it has no direction. */
     const int step = to->y > from->y ? 1 : -1;
-    const int direction = direction_of(subject->function, from->value, to->value);
-    if (direction != -step)
+    const double against = -step * dd_sub(to->value, from->value).hi;
+    if (!(against > 0) || !(against > noise_at(subject, from) + noise_at(subject, to)))
         return false;
-    return to->q == from->q + 1 || one_direction(subject, from->q, to->q, direction);
+    return to->q == from->q + 1 || one_direction(subject, from->q, to->q, -step);
 }
 
 void chunk_add_point(struct chunk *chunk, const struct subject *subject, const struct point *point)

@@ -166,7 +166,6 @@ int spec_resolve(struct spec *spec, struct diag *diag)
     if (spec->in_lacks_scale && set_range(calibration, spec->in_keeps_zero, low, high, &spec->in, "--in", diag))
         return diag->code;
     spec->in_lacks_scale = false;
-    function_set_step(&spec->function, spec->in.scale.value);
     if (spec->out_lacks_scale && derive_out(spec, ranged, low, high, diag))
         return diag->code;
     spec->out_is_derived = spec->out_lacks_scale;

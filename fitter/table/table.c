@@ -83,11 +83,8 @@ int table_function(const struct table *table, const char *samples_path, struct f
         }
         return EXIT_DONE;
     }
-    if (table->expression && !samples_path) {
-        const int code = function_set_expression(function, table->expression, "expression", diag);
-        function_set_step(function, table->in.scale.value);
-        return code;
-    }
+    if (table->expression && !samples_path)
+        return function_set_expression(function, table->expression, "expression", diag);
     if (samples_path)
         return diag_set(diag, EXIT_USAGE, "--samples: only for tables made from samples, this one is of %s",
                         table->function);

@@ -14,7 +14,7 @@ static const double places[] = {0, 1, -1, 0.1, -2.5, 300, 1e300, -1e-300};
 static void evaluate(const struct expression *expression, double *values)
 {
     for (size_t i = 0; i < COUNT; i++)
-        values[i] = expression_value(expression, places[i]);
+        values[i] = expression_value(expression, dd_of(places[i])).mid.hi;
 }
 
 static int same(double a, double b)
@@ -45,8 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     REQUIRE(expression_create(expression->text, "--expr", &again, &diag) == EXIT_DONE);
     REQUIRE(strcmp(again->text, expression->text) == 0);
     evaluate(expression, first);
-    (void)expression_derivative(expression, 0.5L);
-    (void)expression_second_derivative(expression, 0.5L);
+    (void)expression_jet(expression, dd_of(0.5));
+    (void)engine_enclosure(expression->engine, dd_of(0.5), 0.25);
     evaluate(expression, second);
     for (size_t i = 0; i < COUNT; i++)
         REQUIRE(same(first[i], second[i]));

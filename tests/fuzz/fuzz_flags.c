@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (code == EXIT_DONE && is_words(&spec))
         spec_require_round_trip(&spec);
-    if (code == EXIT_REQUIREMENT || code == EXIT_MISSING) /* --no-saturate; no muParser */
+    if (code == EXIT_REQUIREMENT) /* --no-saturate */
         REQUIRE(one_line(diag.text));
     else if (code != EXIT_DONE)
         REQUIRE_REFUSAL(code, diag);

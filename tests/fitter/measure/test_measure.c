@@ -378,10 +378,7 @@ START_TEST(an_infinite_expression_is_refused)
     struct error_stats stats;
     struct function function;
     struct diag diag;
-    if (function_set_expression(&function, "1 / x", "--expr", &diag) != EXIT_DONE) {
-        ck_assert_int_eq(diag.code, 77); /* without muParser */
-        return;
-    }
+    ck_assert_int_eq(function_set_expression(&function, "1 / x", "--expr", &diag), EXIT_DONE);
     start_table(&made, "s8:2^0:5", "s8:2^0:0");
     add_segment(&made, -128, 0, 0, 0);
     finish(&made);
