@@ -165,7 +165,7 @@ static void power(const struct run *run, struct jet *a, const struct jet *b)
     apply(run, a, BALL_EXP);
     if (exact && is_whole(exponent.mid.hi))
         a->at[0] = ball_power(base, exponent.mid.hi);
-    else if (ball_is(base, 0) && exponent.mid.hi > 0)
+    else if (ball_is(base, 0) && exponent.mid.hi > 0 && ball_least(exponent) > 0)
         a->at[0] = ball_of(0);
 }
 
