@@ -208,7 +208,7 @@ judge() {
 only() { judge -v "$@"; }
 never() { judge '' "$@"; }
 never . 'gsl/.*' 'GSL is included by fitter/search/real_line_fit.c alone'
-never 'runtime|kernels' '(jansson|nettle|mpfr|muParser).*' 'the packages of fitter/ are not for runtime/ and kernels/'
+never 'runtime|kernels' '(jansson|nettle|mpfr).*' 'the packages of fitter/ are not for runtime/ and kernels/'
 only 'runtime/([^p]|p[^y])' 'std(def|int)\.h|immintrin\.h|arm_(acle|mve|neon|sve)\.h|riscv_vector\.h|avr/pgmspace\.h|sys/auxv\.h' \
     'runtime/ includes stddef.h, stdint.h, headers of instructions and of flash, and sys/auxv.h'
 only runtime/python 'std(bool|def|int|lib)\.h|float\.h|string\.h|Python\.h|cuda_runtime_api\.h' \

@@ -71,16 +71,9 @@ jansson() {
     library jansson "$emcc" src/*.c
 }
 
-# It throws what it catches. Its tests are not compiled.
-muparser() {
-    cp include/*.h "$prefix/include"
-    rm src/muParserTest.cpp
-    library muparser "em++ -fexceptions -DMUPARSER_DLL" src/*.cpp
-}
-
-for name in gsl nettle jansson muparser; do
+for name in gsl nettle jansson; do
     [ ! -e "$name.built" ] || continue
-    [ -d "$name" ] || sources gsl nettle jansson muparser
+    [ -d "$name" ] || sources gsl nettle jansson
     (cd "$name" && "$name")
     touch "$name.built"
 done

