@@ -461,12 +461,11 @@ const struct command command_fit = {
         "error, the mean error and the share of correctly rounded codes; the largest error is that of any code. A "
         "code of weight 0 may come out as anything: add a little to every count where such codes matter.\n"
         "\n"
-        "Expressions. --expr takes + - * / ^, comparisons, && || and c ? a : b; the variable x, numbers, _pi and _e; "
+        "Expressions. --expr takes + - * / ^, comparisons, && || ! and c ? a : b; the variable x, numbers, _pi and _e; "
         "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log (natural) ln log2 log10 log1p sqrt "
         "abs sign rint (halves to even) floor ceil erf erfc min max sum avg; and the functions that `pwlc list` shows, "
-        "as sigmoid(2*x) or x*tanh(softplus(x)), elu(x, alpha) with its parameter. muParser evaluates it in double, "
-        "where "
-        "the built-in functions use two doubles: errors are measured against these values. It must be finite at every "
+        "as sigmoid(2*x) or x*tanh(softplus(x)), elu(x, alpha) with its parameter. Values are as exact "
+        "as those of built-in functions; numbers that are not told apart count as equal. It must be finite at every "
         "code.",
     .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",
     .options = options,

@@ -8,12 +8,14 @@
 
 #include "base/note.h"
 #include "fit/keep_zero.h"
+#include "function/expression.h"
 #include "function/samples.h"
 #include "profile/profile.h"
 
 #define FEW_CODES 8                        /* of the output, below which a scale is hardly meant */
 #define ZERO_POINT_ROUNDING (0.5L + 1e-6L) /* LSB; a derived scale is rounded, too */
 #define COUNTED_CODES 65536                /* of the input, evenly spaced, that are looked at */
+#define VAGUE 0x1p-10                      /* LSB: what an expression's value may be off by unsaid */
 #define FAR 100                            /* times the RMS error: a largest error that its user hardly expects */
 
 /* A note on the table of a job, or of none where the name is empty. */
@@ -47,6 +49,12 @@ static bool leaves_range(const struct spec *spec, int64_t q_x)
     return fabs(dd_sub(target, target_clipped(&spec->out, target)).hi) > ZERO_POINT_ROUNDING;
 }
 
+/* Whether the terms of an expression cancel so far that errors are not known to the digits that are printed. */
+static bool is_vague(const struct spec *spec, int64_t q_x)
+{
+    return expression_value(spec->function.expression, tensor_at(&spec->in, q_x)).rad > VAGUE * spec->out.scale.value;
+}
+
 static bool lies_between_samples(const struct spec *spec, int64_t q_x)
 {
     return samples_between(spec->function.samples, tensor_at(&spec->in, q_x).hi);
@@ -60,8 +68,8 @@ static void note_saturation(const struct spec *spec, const struct table *table, 
                  table->function, certificate->saturated_codes, certificate->checked);
 }
 
-/* That errors may be larger at codes which were not compared: of an expression, which may jump between them, always; of
- * other functions where --max-err asks. */
+/* That errors may be larger at codes which were not compared, where no bound is proven: of an expression, which may
+ * jump between them, always; of other functions where --max-err asks. */
 static void note_unproven(const struct spec *spec, const struct table *table, const char *name)
 {
     const struct certificate *certificate = &table->certificate;
@@ -79,6 +87,13 @@ static void note_unproven(const struct spec *spec, const struct table *table, co
                  " codes compared; of the others nothing is proven, see pwlc sweep "
                  "--exhaustive",
                  certificate->checked);
+}
+
+static void note_vagueness(const struct spec *spec, const char *name)
+{
+    if (spec->function.expression && is_any_code(spec, is_vague))
+        note_job(name, "terms of the expression cancel: at some codes its value is known to 1/1024 LSB or less well; "
+                       "write it without the difference, as expm1(x) for exp(x) - 1");
 }
 
 /* That of a function given as samples only the samples are known, where codes lie between them. */
@@ -202,6 +217,7 @@ void fit_notes(const struct spec *spec, const struct table *table, const char *n
     note_zero(spec, table, name);
     note_unproven(spec, table, name);
     note_samples(spec, name);
+    note_vagueness(spec, name);
     note_gap(spec, table, name);
     note_far(spec, table, name);
     note_profile(spec, table, name);

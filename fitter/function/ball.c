@@ -18,6 +18,7 @@
 /* Wider enclosures, relative to 1 + |middle|, are taken by their ends. */
 #define NARROW 0x1p-40
 
+static const struct ball pi = {{0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53}, 0x1p-106};
 static const struct ball two_over_sqrt_pi = {{0x1.20dd750429b6dp+0, 0x1.1ae3a914fed8p-56}, 0x1p-106};
 
 /* The rows of function_table. */
@@ -120,6 +121,22 @@ static struct ball signed_as(struct ball a, struct ball value)
     return a.mid.hi < 0 ? ball_neg(value) : value;
 }
 
+/* acos = 2 atan(sqrt((1 - a) / (1 + a))), and below 0 what is left of pi */
+static struct ball narrow_acos(struct ball a)
+{
+    const struct ball size = absolute(a), one = ball_of(1);
+    const struct ball tangent = ball_sqrt(ball_div(ball_sub(one, size), ball_add(one, size)));
+    const struct ball angle = ball_times(narrow_value(BALL_ATAN, tangent), 2);
+    return a.mid.hi < 0 ? ball_sub(pi, angle) : angle;
+}
+
+static struct ball narrow_asin(struct ball a)
+{
+    if (fabs(a.mid.hi) < 0.5)
+        return narrow_value(BALL_ATAN, ball_div(a, ball_sqrt(one_less_square(a))));
+    return signed_as(a, ball_sub(ball_times(pi, 0.5), narrow_acos(absolute(a))));
+}
+
 /* sinh = (e + e / (e + 1)) / 2, e = e^|a| - 1 */
 static struct ball narrow_sinh(struct ball a)
 {
@@ -185,8 +202,10 @@ static struct ball narrow_erfc(struct ball a)
 static struct ball wave(struct ball a, struct dd value)
 {
     const double size = fabs(a.mid.hi);
-    if (!(size < 0x1p200))
-        return (struct ball){dd_of(isinf(size) ? (double)NAN : 0), isinf(size) ? (double)INFINITY : 1};
+    if (!isfinite(size))
+        return (struct ball){dd_of((double)NAN), (double)INFINITY};
+    if (size >= 0x1p200)
+        return (struct ball){dd_of(0), 1};
     const double error = OF_WAVE * fabs(value.hi) + size * (size < 0x1p50 ? 0x1p-157 : 0x1p-152);
     return (struct ball){value, fmin(2, ball_up(error + a.rad))};
 }
@@ -208,10 +227,9 @@ static struct ball narrow_value(enum ball_function function, struct ball a)
     case BALL_TAN:
         return ball_div(wave(a, dd_sin(a.mid)), wave(a, dd_cos(a.mid)));
     case BALL_ASIN:
-        return narrow_value(BALL_ATAN, ball_div(a, ball_sqrt(one_less_square(a))));
-    case BALL_ACOS: /* 2 atan(sqrt((1 - a) / (1 + a))) */
-        return ball_times(
-            narrow_value(BALL_ATAN, ball_sqrt(ball_div(ball_sub(ball_of(1), a), ball_add(ball_of(1), a)))), 2);
+        return narrow_asin(a);
+    case BALL_ACOS:
+        return narrow_acos(a);
     case BALL_ATAN:
         return sloped(a, dd_atan(a.mid), OF_WAVE, 1);
     case BALL_SINH:

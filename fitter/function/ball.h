@@ -40,7 +40,7 @@ static inline bool ball_is(struct ball a, double value)
     return a.rad == 0 && a.mid.hi == value && a.mid.lo == 0;
 }
 
-/* The largest |number|, and the smallest. */
+/* The largest |number|, and the smallest; 0 where that is not known. */
 static inline double ball_most(struct ball a)
 {
     return ball_up(fabs(a.mid.hi) + a.rad);
@@ -48,7 +48,7 @@ static inline double ball_most(struct ball a)
 
 static inline double ball_least(struct ball a)
 {
-    return (fabs(a.mid.hi) * (1 - 0x1p-50) - a.rad) * (1 - 0x1p-48);
+    return fmax(0, (fabs(a.mid.hi) * (1 - 0x1p-50) - a.rad) * (1 - 0x1p-48));
 }
 
 static inline struct ball ball_neg(struct ball a)

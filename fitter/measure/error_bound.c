@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/real.h"
 #include "function/curvature.h"
+#include "function/expression.h"
 #include "comparison.h"
 #include "residues.h"
 
@@ -26,6 +27,7 @@
 #define ROUNDINGS_PER_GAIN 64
 /* Work after which runs are taken as they are: the bound stays one. */
 #define MAX_SAMPLES (1L << 20)
+#define MAX_SHAPES (1L << 18) /* of an expression, which has no bound then */
 #define MAX_RUNS (1L << 18)
 #define MAX_ROUNDINGS (1L << 12) /* of a segment */
 #define MAX_ROUNDINGS_JUDGED 32  /* where only `most` counts */
@@ -57,9 +59,20 @@ struct sample {
     int64_t q;
     real offset; /* q - zp, what x is made of */
     real target, slope;
+    real noise;            /* of an expression's value, in LSB */
     real line, line_terms; /* the sum of the line's terms, and of their magnitudes */
     real output;           /* the line rounded */
 };
+
+/* What is known of the target on a run: its curvature's sign, or where that is 0 how much it bends to either side, in
+ * LSB per code squared, and between which values it lies. */
+struct shape {
+    int sign;
+    real convex, concave;
+    real low, high;
+};
+
+static const struct shape convex = {.sign = 1}, concave = {.sign = -1};
 
 /* A straight line over a run, by its values at both ends. */
 struct straight {
@@ -118,7 +131,7 @@ static real error_between(const struct error_search *search, const struct line_p
 static real noise_of(const struct error_search *search, const struct sample *sample, real target)
 {
     const real zero_point = real_abs((real)search->subject.table->out.zero_point);
-    return LEAST_NOISE + NOISE * (target + 2 * zero_point + sample->line_terms);
+    return LEAST_NOISE + sample->noise + NOISE * (target + 2 * zero_point + sample->line_terms);
 }
 
 /* The sum that a segment shifts at a code of its own. No product leaves its type, nor a sum of the biased form: the
@@ -153,8 +166,12 @@ static struct sample sample_at(struct error_search *search, const struct line_pi
     const int64_t defined = code_domain_nearest(&subject->domain, q);
     const struct dd x = tensor_at(in, defined);
     struct sample sample = {.q = q, .offset = (real)defined - (real)in->zero_point};
-    sample.target = real_of(subject_target(subject, function_at(subject->function, x)));
-    if (defined == q) /* else level */
+    const struct expression *expression = subject->function->expression;
+    const struct ball value =
+        expression ? expression_value(expression, x) : (struct ball){function_at(subject->function, x), 0};
+    sample.target = real_of(subject_target(subject, value.mid));
+    sample.noise = (real)value.rad / (real)out->scale.value;
+    if (defined == q && !expression) /* else level, or not asked for */
         sample.slope = real_of(dd_mul(function_derivative_at(subject->function, x),
                                       dd_div(dd_of(in->scale.value), dd_of(out->scale.value))));
     line_at(search, piece, &sample);
@@ -193,10 +210,31 @@ static real slope_noise(const struct error_search *search, const struct sample *
     return NOISE * (real_abs(sample->slope) + (sample->offset != 0 ? real_abs(value / sample->offset) : 0));
 }
 
-/* A bound of the codes from a to b, between which f is of one curvature. */
-static real error_of_run(const struct error_search *search, const struct line_piece *piece, int sign,
+/* A bound of the codes from a to b by the chord, from which what bends by B per code squared is at most B w^2 / 8 away
+ * over w codes, and by the values between which f lies. */
+static real error_by_chord(const struct error_search *search, const struct line_piece *piece, const struct shape *shape,
+                           const struct sample *a, const struct sample *b)
+{
+    const real width = (real)(b->q - a->q), share = width * width / 8;
+    const real below = share * shape->convex, above = share * shape->concave;
+    const real target = real_larger(real_abs(a->target), real_abs(b->target));
+    const real noise = real_larger(noise_of(search, a, target), noise_of(search, b, target));
+    const struct straight line = {a->line, b->line}, chord = {a->target, b->target};
+    real error = INFINITY;
+    if (below < LARGEST_VALUE && above < LARGEST_VALUE)
+        error = error_between(search, piece, line, raised(chord, -below), raised(chord, above), noise);
+    if (shape->low > -LARGEST_VALUE && shape->high < LARGEST_VALUE)
+        error = real_smaller(error, error_between(search, piece, line, (struct straight){shape->low, shape->low},
+                                                  (struct straight){shape->high, shape->high}, noise));
+    return error;
+}
+
+/* A bound of the codes from a to b, between which f is of such a shape. */
+static real error_of_run(const struct error_search *search, const struct line_piece *piece, const struct shape *shape,
                          const struct sample *a, const struct sample *b)
 {
+    if (shape->sign == 0)
+        return error_by_chord(search, piece, shape, a, b);
     const real width = (real)(b->q - a->q);
     /* Where the tangents cross. Any place in the run would do, so its roundings do no harm. */
     real crossing = ((b->target - a->target) / width - b->slope) / (a->slope - b->slope);
@@ -216,8 +254,8 @@ static real error_of_run(const struct error_search *search, const struct line_pi
     const struct straight lines[] = {part(line, 0, crossing), part(line, crossing, 1)};
     real error = 0;
     for (int i = 0; i < 2; i++)
-        error = real_larger(error, error_between(search, piece, lines[i], sign > 0 ? tangents[i] : chords[i],
-                                                 sign > 0 ? chords[i] : tangents[i], noise));
+        error = real_larger(error, error_between(search, piece, lines[i], shape->sign > 0 ? tangents[i] : chords[i],
+                                                 shape->sign > 0 ? chords[i] : tangents[i], noise));
     return error;
 }
 
@@ -261,8 +299,8 @@ static bool is_loose(const struct error_search *search, real error)
 
 /* Adds the codes between a and b of a run that needs no halving for its curvature; `error` is its bound. Where no code
  * is known to be off by as much, it is halved for what rounding does there. */
-static void add_rounded(struct error_search *search, const struct line_piece *piece, int sign, const struct sample *a,
-                        const struct sample *b, real error)
+static void add_rounded(struct error_search *search, const struct line_piece *piece, const struct shape *shape,
+                        const struct sample *a, const struct sample *b, real error)
 {
     if (b->q - a->q <= 1 || is_over(search))
         return;
@@ -274,36 +312,69 @@ static void add_rounded(struct error_search *search, const struct line_piece *pi
             const struct sample sample = sample_at(search, piece, extremes[i]);
             add_code(search, piece, &sample);
         }
-        error = fminl(error, error_of_run(search, &own, sign, a, b));
+        error = fminl(error, error_of_run(search, &own, shape, a, b));
         if (is_loose(search, error)) {
             const struct sample middle = sample_at(search, piece, a->q + (b->q - a->q) / 2);
             add_code(search, piece, &middle);
-            add_rounded(search, piece, sign, a, &middle, error);
-            add_rounded(search, piece, sign, &middle, b, error);
+            add_rounded(search, piece, shape, a, &middle, error);
+            add_rounded(search, piece, shape, &middle, b, error);
             return;
         }
     }
     search->bound = real_larger(search->bound, error);
 }
 
-/* The codes between a and b, which have been added; f is of one curvature from a to b. */
-static void add_between(struct error_search *search, const struct line_piece *piece, int sign, const struct sample *a,
-                        const struct sample *b)
+/* An expression's shape from a to b: of its enclosures over all x between them, which are exact. */
+static struct shape shape_between(const struct error_search *search, const struct sample *a, const struct sample *b)
+{
+    const struct tensor *in = &search->subject.table->in, *out = &search->subject.table->out;
+    const struct dd from = tensor_at(in, a->q), half = dd_scaled(dd_sub(tensor_at(in, b->q), from), 0.5);
+    const struct dd middle = dd_add(from, half);
+    const double radius = half.hi * (1 + 0x1p-50) + fabs(middle.hi) * 0x1p-100;
+    const struct jet jet = engine_enclosure(search->subject.function->expression->engine, middle, radius);
+    const real step = (real)in->scale.value, unit = 1 / (real)out->scale.value, up = 1 + 0x1p-50;
+    const real bend = real_of(jet.at[2].mid) * unit * step * step,
+               bend_rad = (real)jet.at[2].rad * unit * step * step * up + real_abs(bend) * 0x1p-50;
+    const real value = real_of(jet.at[0].mid) * unit + (real)out->zero_point,
+               value_rad = (real)jet.at[0].rad * unit * up + real_abs(value) * 0x1p-50;
+    return (struct shape){
+        .convex = bend + bend_rad > 0    ? bend + bend_rad
+                  : bend + bend_rad <= 0 ? 0
+                                         : (real)INFINITY,
+        .concave = bend_rad - bend > 0    ? bend_rad - bend
+                   : bend_rad - bend <= 0 ? 0
+                                          : (real)INFINITY,
+        .low = value - value_rad,
+        .high = value + value_rad,
+    };
+}
+
+/* The codes between a and b, which have been added; f is of one curvature from a to b, or an expression, whose shape is
+ * looked at here. */
+static void add_between(struct error_search *search, const struct line_piece *piece, const struct shape *curved,
+                        const struct sample *a, const struct sample *b)
 {
     if (b->q - a->q <= 1 || is_over(search))
         return;
-    const real error = error_of_run(search, piece, sign, a, b);
+    struct shape own;
+    const struct shape *shape = curved;
+    if (!curved) {
+        search->failed = search->samples >= MAX_SHAPES;
+        own = shape_between(search, a, b);
+        shape = &own;
+    }
+    const real error = error_of_run(search, piece, shape, a, b);
     /* Noise that the output's own values have stays, however short the run. */
     const real least = LEAST_GAIN + LEAST_GAIN_RELATIVE * search->attained +
                        4 * noise_of(search, a, real_larger(real_abs(search->low), real_abs(search->high)));
     if (error <= search->attained + least || search->samples >= MAX_SAMPLES) {
-        add_rounded(search, piece, sign, a, b, error);
+        add_rounded(search, piece, shape, a, b, error);
         return;
     }
     const struct sample middle = sample_at(search, piece, a->q + (b->q - a->q) / 2);
     add_code(search, piece, &middle);
-    add_between(search, piece, sign, a, &middle);
-    add_between(search, piece, sign, &middle, b);
+    add_between(search, piece, curved, a, &middle);
+    add_between(search, piece, curved, &middle, b);
 }
 
 /* Codes whose target is that of one code: outside the domain. */
@@ -315,7 +386,7 @@ static void add_level(struct error_search *search, const struct line_piece *piec
     add_code(search, piece, &a);
     add_code(search, piece, &b);
     if (first < last)
-        add_rounded(search, piece, 1, &a, &b, error_of_run(search, piece, 1, &a, &b));
+        add_rounded(search, piece, &convex, &a, &b, error_of_run(search, piece, &convex, &a, &b));
 }
 
 /* The last code up to `last` whose x is inside the region, as first's is. */
@@ -336,6 +407,13 @@ static int64_t last_inside(const struct error_search *search, const struct curva
 static void add_curved(struct error_search *search, const struct line_piece *piece, int64_t first, int64_t last)
 {
     const struct subject *subject = &search->subject;
+    if (subject->function->expression && first <= last) {
+        const struct sample a = sample_at(search, piece, first), b = sample_at(search, piece, last);
+        add_code(search, piece, &a);
+        add_code(search, piece, &b);
+        add_between(search, piece, NULL, &a, &b);
+        return;
+    }
     while (first <= last && !is_over(search)) {
         const struct curvature_region region =
             curvature_at(subject->function->info->curvature, tensor_at(&subject->table->in, first));
@@ -345,7 +423,7 @@ static void add_curved(struct error_search *search, const struct line_piece *pie
         const struct sample b = sample_at(search, piece, end);
         add_code(search, piece, &a);
         add_code(search, piece, &b);
-        add_between(search, piece, region.sign, &a, &b);
+        add_between(search, piece, region.sign > 0 ? &convex : &concave, &a, &b);
         first = end + 1;
         if (++search->runs > MAX_RUNS)
             search->failed = true;
@@ -414,14 +492,16 @@ static void add_segment(struct error_search *search, const struct segment *segme
 /* A half-wave is a run for each segment that it touches. */
 static bool too_many_waves(const struct table *table, const struct function *function)
 {
-    return function->info->curvature->periodic &&
+    return function->info->curvature && function->info->curvature->periodic &&
            table->in.scale.value * (double)(table->in.qmax - table->in.qmin) > 0x1p16 * 3;
 }
 
+/* Beyond 2^52 a zero point rounds x, and the slope of an expression by which that counts is not known. */
 static bool bound_exists(const struct table *table, const struct function *function)
 {
-    return function->info && function->info->curvature && !table->has_reduction && REAL_BITS >= 64 &&
-           !too_many_waves(table, function);
+    const double zero_point = fabs((double)table->in.zero_point);
+    return function->info && (function->info->curvature || (function->expression && zero_point < 0x1p52)) &&
+           !table->has_reduction && REAL_BITS >= 64 && !too_many_waves(table, function);
 }
 
 static struct error_search search_of(const struct table *table, const struct function *function, double most)
@@ -442,7 +522,7 @@ bool segment_bound(const struct table *table, const struct function *function, c
     struct error_search search = search_of(table, function, most);
     add_segment(&search, segment, last);
     *bound = (double)search.bound;
-    return !search.failed;
+    return !search.failed && isfinite(*bound);
 }
 
 double segment_bound_at(const struct table *table, const struct segment *segment, int count, const double *codes,
@@ -475,7 +555,7 @@ bool table_bound(const struct table *table, const struct function *function, dou
     for (int i = 0; i < table->segment_count && !search.failed; i++)
         add_segment(&search, &table->segments[i],
                     i + 1 < table->segment_count ? table->segments[i + 1].start - 1 : (int64_t)1 << 40);
-    if (search.failed)
+    if (search.failed || !(search.bound < LARGEST_VALUE)) /* an expression whose shape is not known */
         return false;
     *bound = number_rounded_up(search.bound);
     return true;

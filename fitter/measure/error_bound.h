@@ -14,6 +14,11 @@
  * attain is halved; the gap between C and T falls with the square of the run's length, so few are. Where a tangent does
  * not exist, at a kink or at the end of the domain, the code itself is a run of one.
  *
+ * Of an expression enclosures of f and f'' over the run (function/engine.h) take the place of a known curvature: f is
+ * within B w^2 / 8 of the chord, B being the largest f'' to that side and w the width, and within the enclosure of f. A
+ * run that has none, about a kink or a jump, is halved until no code is left inside. What an expression's values at the
+ * ends may be off by is added.
+ *
  * NOISE stands for roundings. f and, relative to its terms, f' are within 8 * 2^-63 (function/elementary.h and
  * tests/fitter/function/test_function.c), x = scale * (q - zp) and the rest of t and L, which have 106 bits and more,
  * far nearer. Six times that is added to every bound: below 1e-6 LSB for 32-bit codes, whose values have 33 bits.
@@ -32,10 +37,10 @@
 #include "table/table.h"
 
 /* Sets *bound to at least the largest |q_y - t|, t clipped to the output's range as in a certificate, over all codes.
- * It is a number of 6 significant digits, rounded up. False where nothing is proven: samples and expressions, whose
- * curvature is not known; reduced tables, whose codes are not on lines; sin and cos over more than 2^16 half-waves;
- * values beyond 2^500 LSB; a compiler's `real` (base/real.h) too narrow for the products of 32-bit codes. The table is
- * proven, and its codes lie in the domain as measure makes sure. */
+ * It is a number of 6 significant digits, rounded up. False where nothing is proven: samples; expressions
+ * that bend or jump at too many places; reduced tables, whose codes are not on lines; sin and cos over more than 2^16
+ * half-waves; values beyond 2^500 LSB; a compiler's `real` (base/real.h) too narrow for the products of 32-bit codes.
+ * The table is proven, and its codes lie in the domain as measure makes sure. */
 bool table_bound(const struct table *table, const struct function *function, double *bound);
 
 /* As table_bound for one segment over the codes [segment->start, last], not rounded: proven there, of a table of this

@@ -10,7 +10,7 @@
 #include "measure/error_bound.h"
 #include "measure/residues.h"
 
-enum { TABLES = 1200, MAX_SEGMENTS = 12, FUNCTIONS = 25, FORMS = 3, ROUNDINGS = 4 };
+enum { TABLES = 1200, EXPRESSIONS = 800, MAX_SEGMENTS = 12, FUNCTIONS = 25, FORMS = 3, ROUNDINGS = 4 };
 
 struct made {
     struct table table;
@@ -107,17 +107,47 @@ static void fold(struct made *made)
     table->has_fold = spec_fold_sum(&spec, &table->fold_sum, &diag) == EXIT_DONE;
 }
 
-/* False where the table has no proof. */
-static bool make(struct made *made, int index)
+static void choose_built_in(struct made *made, int index)
 {
     const struct function_info *info = &function_table[index % FUNCTIONS];
-    struct table *table = &made->table;
     struct diag diag;
-    pwl_proof proof;
-    memset(made, 0, sizeof *made);
     function_init(&made->function, info->name, &diag);
     for (int k = 0; info->parameters[k].name; k++)
         made->function.parameters[k] = uniform(fmax(info->parameters[k].min, -3), 3);
+}
+
+/* Two terms, joined, with numbers in them. All have values everywhere. */
+static void choose_expression(struct made *made, char *text, size_t size)
+{
+    static const char *const terms[] = {
+        "sin(A*x+B)",      "tanh(A*x)",       "abs(x-A)",    "max(x,A)",        "exp(-(x-A)^2)",   "1/(1+(A*x)^2)",
+        "(x<A?B:x/4)",     "floor(A*x)/3",    "sqrt(x^2+A)", "log(1+x^2)",      "erf(x*A)",        "atan(x)",
+        "abs(sin(x))^0.7", "cosh(x/30)",      "asinh(x)",    "x/(1+exp(-A*x))", "gelu(x)",         "min(x^2/9,A)",
+        "sign(x-A)",       "leaky_relu(x,A)", "x^3/100",     "rint(x)",         "acos(tanh(x))",   "2^sin(x)",
+        "elu(x,A)",        "(x>A&&x<B)",      "mish(x)",     "hard_swish(x)",   "log10(abs(x)+A)", "softsign(x)*x",
+    };
+    static const char *const joints[] = {"P+Q", "P-Q", "P*Q", "max(P,Q)", "(P)/(2+abs(Q))"};
+    char parts[2][100];
+    struct diag diag;
+    for (int i = 0; i < 2; i++) {
+        char *end = parts[i];
+        for (const char *c = terms[draw((int)(sizeof terms / sizeof *terms))]; *c; c++)
+            end += *c == 'A' || *c == 'B' ? sprintf(end, "%.4f", uniform(*c == 'A' ? 0.1 : 2, *c == 'A' ? 2 : 4))
+                                          : sprintf(end, "%c", *c);
+    }
+    size_t used = 0;
+    for (const char *c = joints[draw(5)]; *c; c++)
+        used += (size_t)(*c == 'P' || *c == 'Q' ? snprintf(text + used, size - used, "%s", parts[*c == 'Q'])
+                                                : snprintf(text + used, size - used, "%c", *c));
+    ck_assert_msg(function_set_expression(&made->function, text, "--expr", &diag) == EXIT_DONE, "%s", diag.text);
+}
+
+/* False where the table has no proof. */
+static bool make(struct made *made, int index)
+{
+    struct table *table = &made->table;
+    struct diag diag;
+    pwl_proof proof;
     table->form = (pwl_form)(index / FUNCTIONS % FORMS);
     table->rounding = (pwl_rounding)(index / FUNCTIONS / FORMS % ROUNDINGS);
     const bool wide = draw(150) == 0;
@@ -189,6 +219,8 @@ START_TEST(bounds_hold_at_every_code_and_are_tight)
         struct error_stats stats;
         struct diag diag;
         double bound;
+        memset(&made, 0, sizeof made);
+        choose_built_in(&made, index);
         if (!make(&made, index))
             continue;
         const struct table *table = &made.table;
@@ -231,6 +263,101 @@ START_TEST(bounds_hold_at_every_code_and_are_tight)
     if (getenv("PWL_TEST_VERBOSE"))
         fprintf(stderr, "%d tables, %d folded, %d clamped, %d saturated, %d wide, %d tight\n", tally.tables,
                 tally.folded, tally.clamped, tally.saturated, tally.wide, tally.tight);
+}
+END_TEST
+
+/* Of an expression, whose curvature is found out, as of a function whose curvature is known. */
+START_TEST(bounds_of_expressions_hold_at_every_code_and_are_tight)
+{
+    const int tables = EXPRESSIONS / quick_step(4);
+    int bounded = 0;
+    draw_from(21);
+    for (int index = 0; index < tables; index++) {
+        struct made made;
+        struct error_stats stats;
+        struct diag diag;
+        char text[160], in[80], out[80], what[400];
+        double bound;
+        memset(&made, 0, sizeof made);
+        choose_expression(&made, text, sizeof text);
+        if (!make(&made, index)) {
+            function_free(&made.function);
+            continue;
+        }
+        const struct table *table = &made.table;
+        tensor_format(&table->in, in, sizeof in);
+        tensor_format(&table->out, out, sizeof out);
+        snprintf(what, sizeof what, "table %d, --expr '%s' --in %s --out %s, %d segments, %s, %s", index, text, in, out,
+                 table->segment_count, form_name(table->form), rounding_name(table->rounding));
+        ck_assert_msg(measure(table, &made.packed, &made.function, false, NULL, NULL, &stats, &diag) == EXIT_DONE,
+                      "%s: %s", what, diag.text);
+        ck_assert_msg(table_bound(table, &made.function, &bound), "%s: no bound", what);
+        ck_assert_msg(bound >= stats.max_err, "%s: bound %.17g, off by %.17g at %" PRId64, what, bound, stats.max_err,
+                      stats.max_err_at);
+        ck_assert_msg(bound <= (stats.max_err + 0.02) * (1 + 2e-5), "%s: bound %.17g, off by %.17g", what, bound,
+                      stats.max_err);
+        bounded++;
+        packed_table_free(&made.packed);
+        function_free(&made.function);
+    }
+    ck_assert_int_gt(bounded, tables / 2);
+}
+END_TEST
+
+/* The bound of a formula is that of the built-in function that it is. */
+START_TEST(bounds_of_formulas_are_those_of_functions)
+{
+    static const char *const pairs[][2] = {
+        {"sigmoid", "1/(1+exp(-x))"},
+        {"silu", "x/(1+exp(-x))"},
+        {"quick_gelu", "x/(1+exp(-1.702*x))"},
+        {"gelu", "x*erfc(-x/sqrt(2))/2"},
+        {"gelu_tanh", "x*(1+tanh(sqrt(2/_pi)*(x+0.044715*x^3)))/2"},
+        {"mish", "x*tanh(log1p(exp(x)))"},
+        {"softplus", "log(1+exp(x))"},
+        {"tanh", "(exp(2*x)-1)/(exp(2*x)+1)"},
+        {"hard_swish", "x*min(max(x/6+1/2,0),1)"},
+        {"leaky_relu", "x<0?0.01*x:x"},
+        {"atan", "asin(x/sqrt(1+x^2))"},
+        {"sin", "cos(x-_pi/2)"},
+        {"selu", "1.0507009873554804934193349852946*(x<0?1.6732632423543772848170429916717*expm1(x):x)"},
+    };
+    static const char *const types[] = {"--in s24:2^-20:0 --out s16:2^-12:0 --method uniform --segments 64",
+                                        "--in s32:2^-28:0 --out s32:2^-28:0 --method uniform --segments 256"};
+    for (size_t i = 0; i < 2 * sizeof pairs / sizeof *pairs; i += (size_t)quick_step(3)) {
+        struct fitted fitted;
+        struct function function;
+        struct diag diag;
+        char flags[200];
+        double bound;
+        snprintf(flags, sizeof flags, "%s %s", pairs[i / 2][0], types[i % 2]);
+        fit_well(flags, &fitted);
+        const struct certificate *certificate = &fitted.table.certificate;
+        ck_assert_int_eq(function_set_expression(&function, pairs[i / 2][1], "--expr", &diag), EXIT_DONE);
+        ck_assert_msg(table_bound(&fitted.table, &function, &bound), "%s", pairs[i / 2][1]);
+        ck_assert_msg(fabs(bound - certificate->bound_lsb) <= 0.002 + 4e-6 * bound, "%s of %s: bound %.9g, not %.9g",
+                      flags, pairs[i / 2][1], bound, certificate->bound_lsb);
+        function_free(&function);
+        fitted_free(&fitted);
+    }
+}
+END_TEST
+
+/* None is claimed where an expression has too many jumps, or at some code no value that is known. */
+START_TEST(hopeless_expressions_have_no_bound)
+{
+    static const char *const texts[] = {"floor(x*100000)/100000-x", "x==0 ? 1/(1/(x*0)) : x"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct fitted fitted;
+        struct function function;
+        struct diag diag;
+        double bound;
+        fit_well("tanh --in s24:2^-20:0 --out s16:2^-12:0 --method uniform --segments 64", &fitted);
+        ck_assert_int_eq(function_set_expression(&function, texts[i], "--expr", &diag), EXIT_DONE);
+        ck_assert_msg(!table_bound(&fitted.table, &function, &bound), "%s: %.9g", texts[i], bound);
+        function_free(&function);
+        fitted_free(&fitted);
+    }
 }
 END_TEST
 
@@ -292,6 +419,9 @@ START_TEST(limits_of_wide_inputs_hold_at_every_code)
         "log --in u21:2^-17:0 --out s16:2^-11:0 --max-err 3 --outside clamp",
         "sin --in s22:2^-18:0 --out s16:2^-14:0 --max-err 4 --rounding half_away",
         "exp --in s22:2^-18:2000000 --out u8:2^-8:0 --max-err 1",
+        "--expr x*tanh(x)-sin(3*x)/4 --in s22:2^-19:0 --out s16:2^-12:0 --max-err 2",
+        "--expr max(x,0.3)-abs(sin(5*x)) --in s21:2^-18:0 --out s16:2^-12:0 --max-err 3 --method lsq",
+        "--expr 1/(1+exp(-x)) --in s22:2^-18:0 --out s16:2^-15:0 --max-err 1",
     };
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i += (size_t)quick_step(3)) {
         struct fitted fitted;
@@ -414,5 +544,10 @@ int main(void)
     tcase_add_test(tests, limits_are_held_against_the_bound);
     tcase_add_test(tests, bounds_are_claimed_where_there_are_some);
     suite_add_tcase(suite, tests);
+    TCase *expressions = tcase_create("expressions");
+    tcase_add_test(expressions, bounds_of_expressions_hold_at_every_code_and_are_tight);
+    tcase_add_test(expressions, bounds_of_formulas_are_those_of_functions);
+    tcase_add_test(expressions, hopeless_expressions_have_no_bound);
+    suite_add_tcase(suite, expressions);
     return run_suite(suite);
 }
