@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What engine_parse.c makes of an expression, and engine.c runs. */
+/* What engine_parse.c makes of an expression, and engine_run.c runs. */
 #ifndef PWLC_ENGINE_PROGRAM_H
 #define PWLC_ENGINE_PROGRAM_H
 

@@ -356,6 +356,17 @@ static void write_tree(const struct tree *tree, int index, char *text)
     }
 }
 
+static bool is_wave(int function)
+{
+    return ones[function].mpfr == mpfr_sin || ones[function].mpfr == mpfr_cos || ones[function].mpfr == mpfr_tan;
+}
+
+/* Where MPFR would need too many digits of pi. */
+static bool is_far(const mpfr_t x)
+{
+    return mpfr_regular_p(x) && mpfr_get_exp(x) > 400;
+}
+
 static void evaluate(const struct tree *tree, int index, const mpfr_t x, mpfr_t y)
 {
     const struct node *const node = &tree->nodes[index];
@@ -369,7 +380,10 @@ static void evaluate(const struct tree *tree, int index, const mpfr_t x, mpfr_t 
         evaluate(tree, node->a, x, a);
         if (node->shape != ONE)
             evaluate(tree, node->b, x, b);
-        if (node->shape == ONE)
+        const bool has_none = mpfr_nan_p(a) || (node->shape == TWO && mpfr_nan_p(b)); /* min takes the other */
+        if (has_none || (node->shape == ONE && is_wave(node->function) && is_far(a)))
+            mpfr_set_nan(y);
+        else if (node->shape == ONE)
             ones[node->function].mpfr(y, a, MPFR_RNDN);
         else if (node->shape == TWO)
             twos[node->function].mpfr(y, a, b, MPFR_RNDN);

@@ -24,10 +24,12 @@ same() {
 one=$(LD_PRELOAD=$inexact PWL_TEST_LIBM=1 awk 'BEGIN { for (k = 1; k < 50; k++) printf "%.17g ", exp(k / 7) }')
 [ "$one" != "$(awk 'BEGIN { for (k = 1; k < 50; k++) printf "%.17g ", exp(k / 7) }')" ] || fail "$inexact has no effect"
 
+set -f # the * and ? of expressions
 # shellcheck disable=SC2086
 while read -r spec; do
     same $spec
 done <<<"$(bash "$here/specs.sh" "$pwlc")"
+set +f
 [ "$checks" -gt 100 ] || fail "only $checks tables"
 
 finish

@@ -15,7 +15,7 @@ functions=$("$1" list functions --format json | sed -n 's/^      "name": "\([a-z
 
 # By long double's expl this one had another table under the first seed of inexact_libm.c.
 echo silu --in s16:2^-12 --out s16:2^-12 --segments 16
-# Of each operation that an expression may have, without what a shell would expand.
+# Of operations that an expression may have, without blanks.
 for expression in 'x/(1+exp(-1.702*x))' 'log10(abs(x)+2)^1.5-asinh(x)' 'x<0?tan(x/8):min(sqrt(x),acosh(x+1))' \
     'atan(x)*2^x+sinh(x/9)-erfc(x)' 'sin(3*x)*cos(x)+rint(x)/4+log1p(x^2)' 'avg(gelu(x),mish(x),elu(x,0.5))'; do
     echo "--expr $expression --in s10:2^-7:-5 --out s16:2^-11 --segments 7"

@@ -320,9 +320,18 @@ static void unary(const struct run *run, struct jet *a, const struct instruction
     }
 }
 
-static void binary(const struct run *run, struct jet *a, const struct jet *b, enum operation operation)
+/* b a, or b expm1(a), below 0 */
+static void bend_below(const struct run *run, struct jet *a, const struct jet *b, enum operation operation)
 {
     struct jet below = *a;
+    if (operation == OP_ELU)
+        apply(run, &below, BALL_EXPM1);
+    multiply(run, &below, b);
+    bent(run, a, &below, ball_most(b->at[0]));
+}
+
+static void binary(const struct run *run, struct jet *a, const struct jet *b, enum operation operation)
+{
     switch (operation) {
     case OP_ADD:
         add(run, a, b);
@@ -351,10 +360,7 @@ static void binary(const struct run *run, struct jet *a, const struct jet *b, en
         break;
     case OP_ELU:
     case OP_LEAKY:
-        if (operation == OP_ELU)
-            apply(run, &below, BALL_EXPM1);
-        multiply(run, &below, b);
-        bent(run, a, &below, ball_most(b->at[0]));
+        bend_below(run, a, b, operation);
         break;
     default:
         compare_by(run, a, b, operation);
