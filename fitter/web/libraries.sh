@@ -29,13 +29,11 @@ sources() {
     done
 }
 
-# library NAME COMPILER SOURCE...: compiles the sources, and says where pkg-config looks what there is. The compiler may
-# have flags.
+# library NAME SOURCE...: compiles the sources, and says where pkg-config looks what there is.
 library() {
-    local name=$1 compiler
-    read -ra compiler <<<"$2"
-    shift 2
-    printf '%s\n' "$@" | xargs -n 1 -P 2 "${compiler[@]}" -O2 -DHAVE_CONFIG_H -I. -Iinclude "-I$prefix/include" -c
+    local name=$1
+    shift
+    printf '%s\n' "$@" | xargs -n 1 -P 2 "$emcc" -O2 -DHAVE_CONFIG_H -I. "-I$prefix/include" -c
     emar rcs "$prefix/lib/lib$name.a" ./*.o
     describe "$name"
 }
@@ -51,7 +49,7 @@ gsl() {
     mkdir -p "$prefix/include/gsl"
     cp gsl_*.h err/gsl_*.h fit/gsl_*.h sys/gsl_*.h "$prefix/include/gsl"
     : >config.h
-    library gsl "$emcc" err/error.c err/stream.c fit/linear.c
+    library gsl err/error.c err/stream.c fit/linear.c
 }
 
 nettle() {
@@ -59,7 +57,7 @@ nettle() {
     sed 's/@[A-Z_]*@/0/' version.h.in >version.h
     cp nettle-types.h sha2.h "$prefix/include/nettle"
     : >config.h
-    library nettle "$emcc" sha256.c sha256-compress.c write-be32.c
+    library nettle sha256.c sha256-compress.c write-be32.c
 }
 
 jansson() {
@@ -68,7 +66,7 @@ jansson() {
     printf '#define HAVE_%s 1\n' ATOMIC_BUILTINS CLOSE FCNTL_H GETPID GETTIMEOFDAY LOCALE_H OPEN READ SCHED_H \
         SCHED_YIELD STDINT_H STRTOLL SYS_PARAM_H SYS_STAT_H SYS_TIME_H SYS_TYPES_H UNISTD_H >jansson_private_config.h
     printf '#define INITIAL_HASHTABLE_ORDER 3\n#define USE_URANDOM 1\n' >>jansson_private_config.h
-    library jansson "$emcc" src/*.c
+    library jansson src/*.c
 }
 
 for name in gsl nettle jansson; do
