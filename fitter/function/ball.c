@@ -3,7 +3,7 @@
 
 struct ball ball_beyond(struct dd mid, double least)
 {
-    return (struct ball){mid, least >= 0x1p900 ? 0 : (double)INFINITY};
+    return (struct ball){mid, least >= BALL_BEYOND ? 0 : (double)INFINITY};
 }
 
 struct ball ball_hull(struct ball a, struct ball b)

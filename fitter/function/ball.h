@@ -23,6 +23,9 @@ struct ball {
 #define BALL_PRODUCT 0x1p-102  /* 5 u^2 is below 2^-103 */
 #define BALL_QUOTIENT 0x1p-101 /* 12 u^2 is below 2^-102 */
 #define BALL_TINY 0x1p-950
+/* From where a number may be called infinite; what is below BALL_SMALL may be added to that some times. */
+#define BALL_BEYOND 0x1p910
+#define BALL_SMALL 0x1p890
 
 /* A radius that was computed by fewer than 16 operations, rounded up. NaN, of what is not known, becomes INFINITY. */
 static inline double ball_up(double rad)
@@ -40,7 +43,7 @@ static inline bool ball_is(struct ball a, double value)
     return a.rad == 0 && a.mid.hi == value && a.mid.lo == 0;
 }
 
-/* The largest |number|, and the smallest; 0 where that is not known. */
+/* The largest |number|; and the smallest: 0 where that is not known, and BALL_BEYOND where it is more. */
 static inline double ball_most(struct ball a)
 {
     return ball_up(fabs(a.mid.hi) + a.rad);
@@ -48,7 +51,13 @@ static inline double ball_most(struct ball a)
 
 static inline double ball_least(struct ball a)
 {
-    return fmax(0, (fabs(a.mid.hi) * (1 - 0x1p-50) - a.rad) * (1 - 0x1p-48));
+    return fmin(BALL_BEYOND, fmax(0, (fabs(a.mid.hi) * (1 - 0x1p-50) - a.rad) * (1 - 0x1p-48)));
+}
+
+/* Or infinite itself. */
+static inline bool ball_is_small(struct ball a)
+{
+    return isinf(a.mid.hi) ? a.rad == 0 : ball_most(a) < BALL_SMALL;
 }
 
 static inline struct ball ball_neg(struct ball a)
@@ -63,7 +72,7 @@ static inline struct ball ball_add(struct ball a, struct ball b)
 {
     const struct dd mid = dd_add(a.mid, b.mid);
     if (isinf(mid.hi))
-        return ball_beyond(mid, a.rad < 0x1p900 && b.rad < 0x1p900 ? 0x1p900 : 0);
+        return ball_beyond(mid, ball_is_small(a) && ball_is_small(b) ? BALL_BEYOND : 0);
     return (struct ball){mid, ball_up(a.rad + b.rad + fabs(mid.hi) * BALL_SUM)};
 }
 

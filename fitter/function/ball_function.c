@@ -184,12 +184,12 @@ static struct ball narrow_value(enum ball_function function, struct ball a)
     case BALL_EXP:
         value = dd_exp(a.mid);
         if (isinf(value.hi))
-            return ball_beyond(value, a.rad < 1 ? 0x1p900 : 0);
+            return ball_beyond(value, a.rad < 1 ? BALL_BEYOND : 0);
         return sloped(a, value, OF_VALUE, 1.01 * value.hi);
     case BALL_EXPM1:
         value = dd_expm1(a.mid);
         if (isinf(value.hi))
-            return ball_beyond(value, a.rad < 1 ? 0x1p900 : 0);
+            return ball_beyond(value, a.rad < 1 ? BALL_BEYOND : 0);
         return sloped(a, value, OF_VALUE, 1.01 * (value.hi + 1) + 0x1p-50);
     case BALL_LOG:
         return narrow_log(a.mid, a.rad, dd_log(a.mid));

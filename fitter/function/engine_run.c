@@ -177,6 +177,16 @@ static void join(struct jet *a, const struct jet *b)
     a->at[2] = unknown;
 }
 
+/* At a point where it is not told which of two numbers counts, and neither is exact, the slope may be the other's. */
+static void widen(struct jet *a, struct ball value, struct ball slope)
+{
+    if (value.rad == 0)
+        return;
+    const double apart = fabs(dd_sub(a->at[1].mid, slope.mid).hi);
+    a->at[1].rad = ball_up(apart + a->at[1].rad + slope.rad);
+    a->at[2].rad = (double)INFINITY;
+}
+
 static void absolute(const struct run *run, struct jet *a)
 {
     const enum comparison side = compare(run, a->at[0], ball_of(0));
@@ -190,6 +200,8 @@ static void absolute(const struct run *run, struct jet *a)
     } else if (side == BELOW || (side == SAME && run->order > 0 && a->at[1].mid.hi < 0)) {
         negate(run, a);
     }
+    if (side == SAME && run->order > 0)
+        widen(a, a->at[0], ball_neg(a->at[1]));
     a->at[0].mid = dd_abs(a->at[0].mid);
 }
 
@@ -199,31 +211,43 @@ static void extreme(const struct run *run, struct jet *a, const struct jet *b, i
 {
     const enum comparison side = compare(run, a->at[0], b->at[0]);
     const bool is_decided = side == BELOW || side == ABOVE, wants_b = dd_less(a->at[0].mid, b->at[0].mid) == (sign > 0);
-    const struct ball either = {wants_b ? b->at[0].mid : a->at[0].mid, fmax(a->at[0].rad, b->at[0].rad)};
+    const struct ball value = {wants_b ? b->at[0].mid : a->at[0].mid, fmax(a->at[0].rad, b->at[0].rad)};
     if (isnan(a->at[0].mid.hi) || isnan(b->at[0].mid.hi)) {
         set_undecided(run, a, (double)NAN, (double)NAN);
         return;
     }
     if (side == UNDECIDED && run->order > 0)
         join(a, b);
-    else if (is_decided ? wants_b : run->order > 0 && dd_less(a->at[1].mid, b->at[1].mid) == (sign > 0))
+    else if (is_decided && wants_b)
         *a = *b;
+    else if (side == SAME && run->order > 0) {
+        const struct jet own = *a;
+        const bool takes_b = dd_less(own.at[1].mid, b->at[1].mid) == (sign > 0);
+        if (takes_b)
+            *a = *b;
+        widen(a, value, takes_b ? own.at[1] : b->at[1]);
+    }
     if (!is_decided)
-        a->at[0] = either;
+        a->at[0] = value;
 }
 
 /* a, or what is in its place below 0; continuous. `steepness` bounds the slope of that at 0. */
 static void bent(const struct run *run, struct jet *a, const struct jet *below, double steepness)
 {
     const enum comparison side = compare(run, a->at[0], ball_of(0));
-    if (side == BELOW || (side == SAME && run->order > 0 && a->at[1].mid.hi < 0))
+    const bool is_tied = side == SAME,
+               takes_below = side == BELOW || (is_tied && run->order > 0 && a->at[1].mid.hi < 0);
+    const struct ball value = a->at[0], slope = run->order > 0 ? a->at[1] : ball_of(0);
+    if (takes_below)
         *a = *below;
     else if (side == UNDECIDED && run->order > 0)
         join(a, below);
     else if (side == UNDECIDED)
         a->at[0] = ball_hull(a->at[0], below->at[0]);
-    if (side == SAME && a->at[0].rad > 0)
-        a->at[0].rad = ball_up(a->at[0].rad * (2 + 2 * steepness));
+    if (is_tied && run->order > 0)
+        widen(a, value, takes_below ? slope : below->at[1]);
+    if (is_tied && value.rad > 0)
+        a->at[0].rad = ball_up(fmax(value.rad, a->at[0].rad) * (2 + 2 * steepness));
 }
 
 static struct dd whole_below(struct dd a)
