@@ -2,7 +2,7 @@
 /*
  * Multiplications of a warpgroup, on devices of 9.0 alone: D += A * B, 64 rows of A in registers, B in shared memory,
  * 32 bytes of each row: 16 columns of halves, or 32 of bytes. D has as many columns as B has rows, a multiple of 16 up
- * to 256.
+ * to 256. Of an A with two of every four columns, 64 bytes of each row of B, 32 columns of halves.
  */
 #ifndef PWL_WGMMA_CUH
 #define PWL_WGMMA_CUH
@@ -158,6 +158,34 @@ __device__ void multiply_add(int32_t (&d)[groups][4], const uint32_t (&a)[4], ui
     PWL_MULTIPLY_BYTES_IF(128, 8, 64, 65, 66, 67, 68);
     PWL_MULTIPLY_BYTES_IF(192, 12, 96, 97, 98, 99, 100);
     PWL_MULTIPLY_BYTES_IF(256, 16, 128, 129, 130, 131, 132);
+}
+
+#define PWL_MULTIPLY_SPARSE(types, i, a0, a1, a2, a3, b0, at, lanes)                                                   \
+    asm volatile("wgmma.mma_async.sp.sync.aligned." types " {" PWL_NUMBERS_##i                                         \
+                 "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b0 ", %" #at ", %" #lanes ", 1, 1, 1, 0;"           \
+                 : PWL_SUMS_##i("+f", d)                                                                               \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(positions), "n"(second_lanes))
+#define PWL_MULTIPLY_SPARSE_IF(tokens, ...)                                                                            \
+    if constexpr (groups == tokens / 8 && of == elements::bf16)                                                        \
+        PWL_MULTIPLY_SPARSE("m64n" #tokens "k32.f32.bf16.bf16", __VA_ARGS__);                                          \
+    else if constexpr (groups == tokens / 8)                                                                           \
+    PWL_MULTIPLY_SPARSE("m64n" #tokens "k32.f32.f16.f16", __VA_ARGS__)
+
+/*
+ * The same of an A that has two of every four columns: a are those, 16 of 32, and `positions` says which they are, as
+ * gemm/layout.h has it, taken from lanes 0 and 1 of each four, or from their second lanes, 2 and 3. They must stay in
+ * their register until the multiplication has ended, which ptxas, unlike of a and d, does not see to.
+ */
+template <elements of, unsigned second_lanes, unsigned groups>
+__device__ void multiply_add_sparse(float (&d)[groups][4], const uint32_t (&a)[4], uint32_t positions, uint64_t b)
+{
+    static_assert(of == elements::f16 || of == elements::bf16, "halves");
+    static_assert(groups == 8 || groups == 12 || groups == 16 || groups == 24 || groups == 32, "sizes of tiles");
+    PWL_MULTIPLY_SPARSE_IF(64, 4, 32, 33, 34, 35, 36, 37, 38);
+    PWL_MULTIPLY_SPARSE_IF(96, 6, 48, 49, 50, 51, 52, 53, 54);
+    PWL_MULTIPLY_SPARSE_IF(128, 8, 64, 65, 66, 67, 68, 69, 70);
+    PWL_MULTIPLY_SPARSE_IF(192, 12, 96, 97, 98, 99, 100, 101, 102);
+    PWL_MULTIPLY_SPARSE_IF(256, 16, 128, 129, 130, 131, 132, 133, 134);
 }
 
 /* The products alone of bytes with signs, whatever d was: d = a * b. */

@@ -29,6 +29,7 @@ static const struct {
     [PWL_QGEMM_Q4_K_A8] = {1 << PWL_QGEMM_Q4_K, QUANTISED, REALS},
     [PWL_QGEMM_Q5_K_A8] = {1 << PWL_QGEMM_Q5_K, QUANTISED, REALS},
     [PWL_QGEMM_Q6_K_A8] = {1 << PWL_QGEMM_Q6_K, QUANTISED, REALS},
+    [PWL_QGEMM_SPARSE4_A16] = {1 << PWL_QGEMM_SPARSE4, FLOATS, REALS},
 };
 
 static const struct {
@@ -185,9 +186,9 @@ static int is_int8(int32_t zero_point)
 
 pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t k)
 {
-    if ((unsigned)format > PWL_QGEMM_Q6_K)
+    if ((unsigned)format > PWL_QGEMM_SPARSE4)
         return PWL_QGEMM_ERR_FORMAT;
-    if (n == 0 || k == 0 || k % (pwl_qgemm_is_super(format) ? PWL_SUPER_BLOCK : PWL_BLOCK))
+    if (n == 0 || k == 0 || k % (pwl_qgemm_is_super(format) ? PWL_SUPER_BLOCK : pwl_qgemm_block_columns(format)))
         return PWL_QGEMM_ERR_SHAPE;
     /* 65536 is more than a piece takes, packed, as blocks or as floats, with its rows' data. */
     if (n / PWL_QGEMM_ROWS + 1 > SIZE_MAX / 65536 / (k / PWL_QGEMM_COLUMNS + 1))
@@ -205,6 +206,9 @@ static pwl_qgemm_status check_floats(const pwl_qgemm_source *from)
         return PWL_QGEMM_ERR_TYPE;
     if ((unsigned)from->rule > PWL_RULE_DOCUMENT || (format == PWL_QGEMM_MXFP4 && from->rule == PWL_RULE_DOCUMENT) ||
         (pwl_qgemm_is_rows(format) && from->rule != PWL_RULE_DEFAULT))
+        return PWL_QGEMM_ERR_RULE;
+    if (pwl_qgemm_is_sparse(format) && from->spread != PWL_QGEMM_SPREAD_EXACT &&
+        from->spread != PWL_QGEMM_SPREAD_PRUNED)
         return PWL_QGEMM_ERR_RULE;
     return PWL_QGEMM_OK;
 }
@@ -321,8 +325,8 @@ static pwl_qgemm_status check_terms(const pwl_qgemm_product *product, const pwl_
 {
     const pwl_qgemm_weights *const weights = product->weights;
     const pwl_qgemm_type x = product->x.type, y = product->y.type;
-    if ((unsigned)product->scheme > PWL_QGEMM_Q6_K_A8 || !(schemes[product->scheme].formats >> weights->format & 1) ||
-        !has_sums(product))
+    if ((unsigned)product->scheme > PWL_QGEMM_SPARSE4_A16 ||
+        !(schemes[product->scheme].formats >> weights->format & 1) || !has_sums(product))
         return PWL_QGEMM_ERR_SCHEME;
     if ((unsigned)x > PWL_QGEMM_E4M3 || !(schemes[product->scheme].x >> x & 1) || (unsigned)y > PWL_QGEMM_E4M3 ||
         !has_y(product))
@@ -430,7 +434,7 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
     case PWL_QGEMM_ERR_RULE:
         return "unknown rule, or none of this format's";
     case PWL_QGEMM_ERR_SHAPE:
-        return "M, N or K is 0, K is not a multiple of 32, of super-blocks 256, or a matrix is too large";
+        return "M, N or K is 0, K is not a multiple of 32, of 2:4 64, of super-blocks 256, or a matrix is too large";
     case PWL_QGEMM_ERR_ALIGN:
         return "array is not aligned to its elements, or packed weights not to 16 bytes";
     case PWL_QGEMM_ERR_SPACE:
@@ -469,6 +473,8 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
         return "number of experts, or how far their weights are apart, is out of range, or M is above 2^31 - 1";
     case PWL_QGEMM_ERR_PART:
         return "a part of weights is empty, reaches beyond them or cuts through a piece";
+    case PWL_QGEMM_ERR_SPARSE:
+        return "more than two of four neighbouring weights are not 0, or positions of two that do not ascend";
     case PWL_QGEMM_ERR_CUDA:
         break;
     }

@@ -104,7 +104,7 @@ pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_source source, void *memory, size
         status = pwl_qgemm_check_source(&from, memory, bytes, weights);
     if (status != PWL_QGEMM_OK)
         return status;
-    if (pwl_qgemm_is_super(from.format))
+    if (pwl_qgemm_is_super(from.format) || pwl_qgemm_is_sparse(from.format))
         return PWL_QGEMM_ERR_FORMAT;
     if (pwl_qgemm_is_e4m3(from.format))
         return pack_e4m3(&from, memory, weights, bad, stream);

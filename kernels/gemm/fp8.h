@@ -75,8 +75,8 @@ PWL_FN uint8_t pwl_qgemm_weight_e4m3(const pwl_qgemm_weights *weights, size_t ro
 /* A row's scale. */
 PWL_FN float pwl_qgemm_row_scale(const pwl_qgemm_weights *weights, size_t row)
 {
-    return ((const float *)(const void *)((const uint8_t *)weights->memory +
-                                          pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k)))[row];
+    return ((const float *)(const void *)((const uint8_t *)weights->memory + weights->bytes -
+                                          pwl_qgemm_row_bytes(PWL_QGEMM_ROWS_E4M3, weights->n)))[row];
 }
 
 #endif

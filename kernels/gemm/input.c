@@ -12,7 +12,7 @@
 
 int pwl_qgemm_is_a16(const pwl_qgemm_product *product)
 {
-    return product->scheme <= PWL_QGEMM_MXFP4_A16;
+    return product->scheme <= PWL_QGEMM_MXFP4_A16 || product->scheme == PWL_QGEMM_SPARSE4_A16;
 }
 
 int pwl_qgemm_is_a8(const pwl_qgemm_product *product)

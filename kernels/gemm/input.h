@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Whether the scheme is W4A16, W8A16 or MXFP4_A16; W4A8, W8A8, MXFP4_A8 or one of
+/* Whether the scheme is W4A16, W8A16, MXFP4_A16 or SPARSE4_A16; W4A8, W8A8, MXFP4_A8 or one of
  * super-blocks; FP8 or MXFP4_FP8. */
 int pwl_qgemm_is_a16(const pwl_qgemm_product *product);
 int pwl_qgemm_is_a8(const pwl_qgemm_product *product);

@@ -23,12 +23,18 @@
  * column 16h + 4t + j is the matrix's 16h + 2t + j / 2 + 8 (j % 2). Activations in bytes lie in that order, but for
  * rows of ROWS8 and ROWS4 in the matrix's.
  *
+ * SPARSE4 keeps two of every four neighbouring columns, 32 of a piece's 64, which lie as 4 bits above, in two steps: a
+ * lane's two words together, 256 bytes a tile. Behind them is a word for each lane with the positions of what is kept
+ * of columns 16t to 16t + 15: in its low half those of row g, in the high half row g + 8's, 4 bits for every four
+ * columns, the first position below the second. wgmma.sp takes such words from lanes 0 and 1 of each four for the first
+ * 32 columns, from lanes 2 and 3 for the others. 384 bytes a tile; and each row has one scale.
+ *
  * fp8.h says how weights lie that are multiplied as E4M3.
  *
  * A piece is 128 rows and 64 columns: eight tiles, then their scales, as one run of bytes for a bulk copy: 4608 (Q4_0),
- * 8704 (Q8_0), 4352 (MXFP4, MXFP4_E4M3), 8192 (ROWS8, ROWS_E4M3) or 4096 (ROWS4), all multiples of 128. Scales are in
- * the order tile, g, block of 32 columns, row g or g + 8: what a lane needs is together. Pieces of the same rows follow
- * each other.
+ * 8704 (Q8_0), 4352 (MXFP4, MXFP4_E4M3), 8192 (ROWS8, ROWS_E4M3), 4096 (ROWS4) or 3328 (SPARSE4), all multiples of
+ * 128. Scales are in the order tile, g, block of 32 columns, row g or g + 8: what a lane needs is together. Pieces of
+ * the same rows follow each other.
  *
  * Activations in bytes: for every 64 columns, the 64 bytes of each token, of M up to a multiple of 8; then for every 64
  * columns, d (fp16) and the sum of the codes (int16) of the two blocks of each token. What lies outside X is 0.
@@ -77,6 +83,30 @@ PWL_QGEMM_SIZE int pwl_qgemm_has_row_data(pwl_qgemm_format format)
     return pwl_qgemm_is_rows(format) || pwl_qgemm_is_e4m3(format);
 }
 
+/* Whether two of every four neighbouring columns are kept. */
+PWL_QGEMM_SIZE int pwl_qgemm_is_sparse(pwl_qgemm_format format)
+{
+    return format == PWL_QGEMM_SPARSE4;
+}
+
+/* Whether codes are those of Q4_0, which count from 8. */
+PWL_QGEMM_SIZE int pwl_qgemm_is_q4(pwl_qgemm_format format)
+{
+    return format == PWL_QGEMM_Q4_0 || format == PWL_QGEMM_SPARSE4;
+}
+
+/* Columns of a block, which share a scale. */
+PWL_QGEMM_SIZE unsigned pwl_qgemm_block_columns(pwl_qgemm_format format)
+{
+    return pwl_qgemm_is_sparse(format) ? 2 * PWL_BLOCK : PWL_BLOCK;
+}
+
+/* Blocks of a row in a piece. */
+PWL_QGEMM_SIZE unsigned pwl_qgemm_piece_blocks(pwl_qgemm_format format)
+{
+    return PWL_QGEMM_COLUMNS / pwl_qgemm_block_columns(format);
+}
+
 /* Bits of a code. */
 PWL_QGEMM_SIZE int pwl_qgemm_bits(pwl_qgemm_format format)
 {
@@ -93,12 +123,15 @@ PWL_QGEMM_SIZE size_t pwl_qgemm_scale_bytes(pwl_qgemm_format format)
 
 PWL_QGEMM_SIZE size_t pwl_qgemm_tile_bytes(pwl_qgemm_format format)
 {
+    if (pwl_qgemm_is_sparse(format))
+        return 384;
     return pwl_qgemm_bits(format) == 4 ? 512 : 1024;
 }
 
 PWL_QGEMM_SIZE size_t pwl_qgemm_piece_bytes(pwl_qgemm_format format)
 {
-    return PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format) + PWL_QGEMM_ROWS * 2 * pwl_qgemm_scale_bytes(format);
+    return PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format) +
+           PWL_QGEMM_ROWS * pwl_qgemm_piece_blocks(format) * pwl_qgemm_scale_bytes(format);
 }
 
 /* Pieces along K. */
@@ -126,7 +159,8 @@ PWL_QGEMM_SIZE unsigned pwl_qgemm_row_of_lane(pwl_qgemm_format format, unsigned 
     return pwl_qgemm_is_rows(format) ? 2 * g : g;
 }
 
-/* The nibble, or byte, of a piece that holds row r in 0..127, column c in 0..63; the low nibble of a byte first. */
+/* The nibble, or byte, of a piece that holds row r in 0..127, column c in 0..63, or of SPARSE4 what is kept as number c
+ * of 0..31; the low nibble of a byte first. */
 PWL_FN unsigned pwl_qgemm_code_at(pwl_qgemm_format format, unsigned r, unsigned c)
 {
     const unsigned tile = r / 16, lower = r / 8 % 2, step = c / 16, later = c / 8 % 2, odd = c % 2;
@@ -136,14 +170,24 @@ PWL_FN unsigned pwl_qgemm_code_at(pwl_qgemm_format format, unsigned r, unsigned 
     if (format == PWL_QGEMM_ROWS4)
         return tile * 1024 + (r % 16 / 2 * 4 + c % 16 / 4) * 32 + step * 8 + c % 4 * 2 + r % 2;
     if (pwl_qgemm_bits(format) == 4)
-        return tile * 1024 + lane * 32 + step * 8 + odd * 4 + later * 2 + lower;
+        return tile * 2 * (unsigned)pwl_qgemm_tile_bytes(format) + lane * 16 * pwl_qgemm_piece_blocks(format) +
+               step * 8 + odd * 4 + later * 2 + lower;
     return tile * 1024 + step / 2 * 512 + lane * 16 + step % 2 * 8 + lower * 4 + odd * 2 + later;
 }
 
-/* Which of a piece's 256 scales belongs to row r and the first or second 32 columns. */
-PWL_FN unsigned pwl_qgemm_scale_at(unsigned r, unsigned block)
+/* Where a piece of SPARSE4 has the positions of what is kept of row r, in the four columns with c: a byte's low half
+ * for an even number of them. */
+PWL_FN unsigned pwl_qgemm_positions_at(unsigned r, unsigned c)
 {
-    return r / 16 * 32 + r % 8 * 4 + block * 2 + r / 8 % 2;
+    const unsigned lane = r % 8 * 4 + c / 16;
+    return r / 16 * 384 + 256 + lane * 4 + r / 8 % 2 * 2 + c / 8 % 2;
+}
+
+/* Which of a piece's scales, two for each row or one, belongs to row r and a block. */
+PWL_FN unsigned pwl_qgemm_scale_at(pwl_qgemm_format format, unsigned r, unsigned block)
+{
+    const unsigned blocks = pwl_qgemm_piece_blocks(format);
+    return (r / 16 * 16 + r % 8 * 2) * blocks + block * 2 + r / 8 % 2;
 }
 
 /* Which of a token's 64 bytes holds column c in 0..63, beside weights of a format: a lane's 16 lie together. */
@@ -193,13 +237,25 @@ PWL_FN size_t pwl_qgemm_row_bytes(pwl_qgemm_format format, size_t n)
     return pwl_qgemm_round_up(n, PWL_QGEMM_ROWS) * each;
 }
 
+/* Of a piece of SPARSE4 the code of row r and column c, 8 where it is not kept. */
+PWL_FN int pwl_qgemm_sparse_code(const uint8_t *piece, unsigned r, unsigned c)
+{
+    const unsigned positions = piece[pwl_qgemm_positions_at(r, c)] >> c / 4 % 2 * 4, second = positions >> 2 & 3;
+    const unsigned at = pwl_qgemm_code_at(PWL_QGEMM_SPARSE4, r, c / 4 * 2 + (c % 4 == second));
+    if (c % 4 != (positions & 3) && c % 4 != second)
+        return 8;
+    return piece[at / 2] >> at % 2 * 4 & 15;
+}
+
 /* One code: 0..15, or an int8, in ROWS4 a multiple of 16. */
 PWL_FN int pwl_qgemm_code(const pwl_qgemm_weights *weights, size_t row, size_t column)
 {
-    const unsigned at =
-        pwl_qgemm_code_at(weights->format, (unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(column % PWL_QGEMM_COLUMNS));
+    const unsigned r = (unsigned)(row % PWL_QGEMM_ROWS), c = (unsigned)(column % PWL_QGEMM_COLUMNS);
+    const unsigned at = pwl_qgemm_code_at(weights->format, r, c);
     const uint8_t *const piece =
         (const uint8_t *)weights->memory + pwl_qgemm_piece_at(weights->format, weights->k, row, column);
+    if (pwl_qgemm_is_sparse(weights->format))
+        return pwl_qgemm_sparse_code(piece, r, c);
     if (weights->format == PWL_QGEMM_ROWS4)
         return (int8_t)(uint8_t)(piece[at / 2] >> at % 2 * 4 << 4);
     if (pwl_qgemm_bits(weights->format) == 4)
@@ -207,10 +263,11 @@ PWL_FN int pwl_qgemm_code(const pwl_qgemm_weights *weights, size_t row, size_t c
     return (int8_t)piece[at];
 }
 
-/* The scale of a block of 32 columns, as it was stored there: d, or e. */
+/* The scale of 32 columns, as it was stored there: d, or e. */
 PWL_FN uint16_t pwl_qgemm_scale(const pwl_qgemm_weights *weights, size_t row, size_t block)
 {
-    const unsigned at = pwl_qgemm_scale_at((unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(block % 2));
+    const unsigned at = pwl_qgemm_scale_at(weights->format, (unsigned)(row % PWL_QGEMM_ROWS),
+                                           (unsigned)(block % pwl_qgemm_piece_blocks(weights->format)));
     const uint8_t *const scales = (const uint8_t *)weights->memory +
                                   pwl_qgemm_piece_at(weights->format, weights->k, row, block * PWL_BLOCK) +
                                   PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(weights->format);
@@ -227,7 +284,7 @@ PWL_FN size_t pwl_qgemm_row_exponent_at(const pwl_qgemm_weights *weights, size_t
 
 PWL_FN size_t pwl_qgemm_row_sum_at(const pwl_qgemm_weights *weights, size_t row)
 {
-    return pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k) + row * sizeof(int32_t);
+    return weights->bytes - pwl_qgemm_row_bytes(PWL_QGEMM_ROWS8, weights->n) + row * sizeof(int32_t);
 }
 
 PWL_FN int pwl_qgemm_row_exponent(const pwl_qgemm_weights *weights, size_t row)

@@ -10,17 +10,18 @@
 static int exponent_of(const pwl_qgemm_source *from, size_t row, size_t *finite)
 {
     pwl_qgemm_span span = pwl_qgemm_no_span();
-    for (*finite = 0; *finite < from->k / PWL_BLOCK; ++*finite) {
+    const size_t blocks = pwl_qgemm_row_blocks(from);
+    for (*finite = 0; *finite < blocks; ++*finite) {
         const pwl_qgemm_block block = pwl_qgemm_block_at(from, row, *finite, 0);
         if (!block.finite)
             break;
         span = pwl_qgemm_join(span, pwl_qgemm_span_at(from, row, *finite, &block));
     }
     const int e = pwl_qgemm_exponent_of(from, row, span);
-    if (*finite < from->k / PWL_BLOCK || !pwl_qgemm_asks_errors(from) || span.high <= 0)
+    if (*finite < blocks || !pwl_qgemm_asks_errors(from) || span.high <= 0)
         return e;
     pwl_qgemm_errors_s4 errors = {{0}};
-    for (size_t b = 0; b < from->k / PWL_BLOCK; b++) {
+    for (size_t b = 0; b < blocks; b++) {
         const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row, b);
         for (size_t j = 0; j < PWL_BLOCK; j++)
             pwl_qgemm_add_errors_s4(&errors, w.v[j], e);
@@ -35,9 +36,41 @@ static int survey(const pwl_qgemm_source *from, int *exponents, pwl_qgemm_place 
     for (size_t row = 0; row < from->n; row++) {
         size_t finite;
         *exponents |= exponent_of(from, row, &finite) != 0;
-        if (finite < from->k / PWL_BLOCK) {
+        if (finite < pwl_qgemm_row_blocks(from)) {
             if (bad)
-                *bad = pwl_qgemm_place_of(from, row * (from->k / PWL_BLOCK) + finite);
+                *bad = pwl_qgemm_place_of(from, row * pwl_qgemm_row_blocks(from) + finite);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether four columns of a row of SPARSE4 can be what was asked for: two ascending positions, or floats of which two
+ * at least are 0 where nothing is to be left out. */
+static int is_two_of_four(const pwl_qgemm_source *from, size_t row, size_t four, uint64_t positions)
+{
+    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
+    const unsigned of_four = (unsigned)(positions >> four % 16 * 4 & 15);
+    int kept = 0;
+    if (from->from == PWL_QGEMM_FROM_BLOCKS)
+        return (of_four & 3) < of_four >> 2;
+    for (size_t j = 0; j < 4; j++)
+        kept += pwl_qgemm_element(from->type, origin.data, origin.row * from->k + four * 4 + j) != 0;
+    return kept <= 2 || from->spread == PWL_QGEMM_SPREAD_PRUNED;
+}
+
+static int survey_fours(const pwl_qgemm_source *from, pwl_qgemm_place *bad)
+{
+    const size_t blocks = pwl_qgemm_row_blocks(from);
+    for (size_t i = 0; i < from->n * blocks; i++) {
+        const uint64_t positions = pwl_qgemm_positions_of(from, i / blocks, i % blocks);
+        for (size_t four = i % blocks * 16; four < (i % blocks + 1) * 16; four++) {
+            if (is_two_of_four(from, i / blocks, four, positions))
+                continue;
+            if (bad) {
+                *bad = pwl_qgemm_place_of(from, i);
+                bad->block = four;
+            }
             return 0;
         }
     }
@@ -57,11 +90,17 @@ static void put_rows(const pwl_qgemm_source *from, size_t row, const pwl_qgemm_w
             e[i] = exponent_of(from, row + i * apart, &finite);
         to[pwl_qgemm_row_exponent_at(made, row + i * apart)] = (uint8_t)e[i];
     }
-    for (size_t b = 0; b < pwl_qgemm_depth(from->k) * 2; b++) {
+    const unsigned r = (unsigned)(row % PWL_QGEMM_ROWS), each = pwl_qgemm_piece_blocks(from->format);
+    for (size_t b = 0; b < pwl_qgemm_depth(from->k) * each; b++) {
         const pwl_qgemm_block g = pwl_qgemm_block_at(from, row, b, e[0]);
         const pwl_qgemm_block g8 = pwl_qgemm_block_at(from, row + apart, b, e[1]);
-        pwl_qgemm_put(from->format, to + pwl_qgemm_piece_at(from->format, from->k, row, b * PWL_BLOCK),
-                      (unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(b % 2), &g, &g8);
+        uint8_t *const piece =
+            to + pwl_qgemm_piece_at(from->format, from->k, row, b * pwl_qgemm_block_columns(from->format));
+        pwl_qgemm_put(from->format, piece, r, (unsigned)(b % each), &g, &g8);
+        for (size_t i = 0; i < 2 && pwl_qgemm_is_sparse(from->format); i++)
+            pwl_qgemm_put_positions(piece, r + (unsigned)(i * apart),
+                                    row + i * apart < from->n ? pwl_qgemm_positions_of(from, row + i * apart, b)
+                                                              : PWL_QGEMM_NO_POSITIONS);
         if (pwl_qgemm_is_rows(from->format)) { /* at most 65793 * 128 */
             sums[0] += pwl_qgemm_sum_of(from->format, &g);
             sums[1] += pwl_qgemm_sum_of(from->format, &g8);
@@ -107,6 +146,8 @@ static pwl_qgemm_status pack_pieces(const pwl_qgemm_source *from, void *memory, 
     int exponents;
     if (!survey(from, &exponents, bad))
         return PWL_QGEMM_ERR_SCALE;
+    if (pwl_qgemm_is_sparse(from->format) && !survey_fours(from, bad))
+        return PWL_QGEMM_ERR_SPARSE;
     made = pwl_qgemm_weights_of(from, memory, exponents);
     if (bytes < made.bytes)
         return PWL_QGEMM_ERR_SPACE;
@@ -143,6 +184,26 @@ pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_source source, void *memory, size_t by
     return pack_pieces(&from, memory, bytes, weights, bad);
 }
 
+static void unpack_sparse(const pwl_qgemm_weights *weights, pwl_block_sparse4 *block)
+{
+    for (size_t row = 0; row < weights->n; row++) {
+        const unsigned r = (unsigned)(row % PWL_QGEMM_ROWS);
+        for (size_t c = 0; c < weights->k; c += PWL_QGEMM_COLUMNS, block++) {
+            const uint8_t *const piece =
+                (const uint8_t *)weights->memory + pwl_qgemm_piece_at(weights->format, weights->k, row, c);
+            block->d = pwl_qgemm_scale(weights, row, c / PWL_BLOCK);
+            for (unsigned i = 0; i < sizeof block->positions; i++)
+                block->positions[i] = piece[pwl_qgemm_positions_at(r, i * 8)];
+            for (unsigned j = 0; j < sizeof block->qs; j++) {
+                const unsigned low = pwl_qgemm_code_at(weights->format, r, j),
+                               high = pwl_qgemm_code_at(weights->format, r, j + 16);
+                block->qs[j] =
+                    (uint8_t)((piece[low / 2] >> low % 2 * 4 & 15) | (piece[high / 2] >> high % 2 * 4 & 15) << 4);
+            }
+        }
+    }
+}
+
 pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks)
 {
     const pwl_qgemm_status status = pwl_qgemm_check_weights(weights);
@@ -157,6 +218,10 @@ pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks
         return PWL_QGEMM_ERR_ALIGN;
     if (pwl_qgemm_is_super(weights->format)) {
         memcpy(blocks, weights->memory, weights->bytes);
+        return PWL_QGEMM_OK;
+    }
+    if (pwl_qgemm_is_sparse(weights->format)) {
+        unpack_sparse(weights, blocks);
         return PWL_QGEMM_OK;
     }
     for (size_t row = 0; row < weights->n; row++) {

@@ -23,7 +23,7 @@ static void put_block(const pwl_qgemm_weights *made, size_t row, size_t number, 
         const uint32_t code = pwl_qgemm_code_e2m1(block, j, power, &exact);
         *word |= (code & 7) << at.magnitude | code >> 3 << at.sign;
     }
-    piece[PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(made->format) + pwl_qgemm_scale_at(r, later)] =
+    piece[PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(made->format) + pwl_qgemm_scale_at(made->format, r, later)] =
         pwl_qgemm_shift_code(block, power);
 }
 

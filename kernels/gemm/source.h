@@ -34,7 +34,8 @@ PWL_FN pwl_qgemm_origin pwl_qgemm_origin_of(const pwl_qgemm_source *from, size_t
     return row / 8 % 2 ? up : gate;
 }
 
-/* 32 columns of a row, codes as blocks of the format hold them: one to a byte, or codes j and j + 16 in byte j. */
+/* 32 columns of a row, or what SPARSE4 keeps of 64, codes as blocks of the format hold them: one to a byte, or codes j
+ * and j + 16 in byte j. */
 typedef struct pwl_qgemm_block {
     uint16_t scale;
     int16_t finite; /* the scale, or every float of a format of rows */
@@ -43,7 +44,7 @@ typedef struct pwl_qgemm_block {
 
 PWL_FN pwl_format pwl_qgemm_block_format(pwl_qgemm_format format)
 {
-    if (format == PWL_QGEMM_Q4_0)
+    if (pwl_qgemm_is_q4(format))
         return PWL_Q4_0;
     return format == PWL_QGEMM_Q8_0 ? PWL_Q8_0 : PWL_MXFP4;
 }
@@ -55,13 +56,20 @@ PWL_QGEMM_SIZE int pwl_qgemm_code_bytes(pwl_qgemm_format format)
 
 PWL_QGEMM_SIZE size_t pwl_qgemm_block_bytes(pwl_qgemm_format format)
 {
-    return pwl_qgemm_scale_bytes(format) + (size_t)pwl_qgemm_code_bytes(format);
+    return pwl_qgemm_scale_bytes(format) + (size_t)pwl_qgemm_code_bytes(format) +
+           (pwl_qgemm_is_sparse(format) ? sizeof(uint64_t) : 0);
+}
+
+/* Blocks of a row. */
+PWL_FN size_t pwl_qgemm_row_blocks(const pwl_qgemm_source *from)
+{
+    return from->k / pwl_qgemm_block_columns(from->format);
 }
 
 /* A byte of codes that count 0. */
 PWL_QGEMM_SIZE uint8_t pwl_qgemm_zeros(pwl_qgemm_format format)
 {
-    return format == PWL_QGEMM_Q4_0 ? 0x88 : 0;
+    return pwl_qgemm_is_q4(format) ? 0x88 : 0;
 }
 
 PWL_FN int16_t pwl_qgemm_scale_is_finite(pwl_qgemm_format format, uint16_t scale)
@@ -106,7 +114,41 @@ PWL_FN float pwl_qgemm_source_element(const pwl_qgemm_source *from, const void *
     return (float)(code - 8) * pwl_f32_from_f16(scale);
 }
 
-/* 32 floats of a row. */
+/* The positions of what is kept of four floats: the largest two, the earlier of equals; a NaN is larger than any. */
+PWL_FN unsigned pwl_qgemm_largest_two(const float v[4])
+{
+    unsigned kept[2] = {0, 0}, found = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned larger = 0;
+        for (unsigned j = 0; j < 4; j++) {
+            const uint32_t a = pwl_bits_of_f32(v[j]) & 0x7fffffff, b = pwl_bits_of_f32(v[i]) & 0x7fffffff;
+            larger += a > b || (a == b && j < i);
+        }
+        if (larger < 2)
+            kept[found++ % 2] = i;
+    }
+    return kept[0] | kept[1] << 2;
+}
+
+/* Positions of block `block` of a row of SPARSE4, 4 bits for every four columns, from the low ones on. */
+PWL_FN uint64_t pwl_qgemm_positions_of(const pwl_qgemm_source *from, size_t row, size_t block)
+{
+    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
+    const size_t at = origin.row * pwl_qgemm_row_blocks(from) + block;
+    const uint8_t *const stored = (const uint8_t *)origin.data + (at + 1) * pwl_qgemm_block_bytes(from->format);
+    uint64_t positions = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        float v[4];
+        for (unsigned j = 0; j < 4 && pwl_qgemm_is_of_floats(from->from); j++)
+            v[j] = pwl_qgemm_element(from->type, origin.data, at * 64 + i * 4 + j);
+        const unsigned of_four =
+            pwl_qgemm_is_of_floats(from->from) ? pwl_qgemm_largest_two(v) : stored[(int)i / 2 - 8] >> i % 2 * 4 & 15u;
+        positions |= (uint64_t)of_four << 4 * i;
+    }
+    return positions;
+}
+
+/* 32 floats of a row, or what SPARSE4 keeps of 64. */
 typedef struct pwl_qgemm_floats {
     float v[PWL_BLOCK];
 } pwl_qgemm_floats;
@@ -114,8 +156,14 @@ typedef struct pwl_qgemm_floats {
 PWL_FN pwl_qgemm_floats pwl_qgemm_floats_at(const pwl_qgemm_source *from, size_t row, size_t block)
 {
     const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
-    const size_t at = origin.row * from->k + block * PWL_BLOCK;
+    const size_t at = origin.row * from->k + block * pwl_qgemm_block_columns(from->format);
     pwl_qgemm_floats w;
+    if (pwl_qgemm_is_sparse(from->format)) {
+        const uint64_t positions = pwl_qgemm_positions_of(from, row, block);
+        for (int j = 0; j < PWL_BLOCK; j++)
+            w.v[j] = pwl_qgemm_source_element(from, origin.data, at + (size_t)j / 2 * 4 + (positions >> 2 * j & 3));
+        return w;
+    }
     PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++)
         w.v[j] = pwl_qgemm_source_element(from, origin.data, at + (size_t)j);
@@ -159,7 +207,7 @@ PWL_FN pwl_qgemm_block pwl_qgemm_block_of_floats(const pwl_qgemm_source *from, s
 PWL_FN pwl_qgemm_block pwl_qgemm_block_at(const pwl_qgemm_source *from, size_t row, size_t block, int e)
 {
     const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
-    const size_t blocks = from->k / PWL_BLOCK, at = origin.row * blocks + block;
+    const size_t blocks = pwl_qgemm_row_blocks(from), at = origin.row * blocks + block;
     pwl_qgemm_block zero = {0, 1, {0}};
     if (row < from->n && block < blocks && pwl_qgemm_is_of_floats(from->from))
         return pwl_qgemm_block_of_floats(from, row, block, e);
@@ -178,10 +226,10 @@ PWL_FN int pwl_qgemm_most_of(pwl_qgemm_format format, const uint8_t *q)
     int most = 0;
     PWL_UNROLL
     for (int j = 0; j < pwl_qgemm_code_bytes(format); j++) {
-        const int first = format == PWL_QGEMM_Q4_0    ? (q[j] & 15) - 8
+        const int first = pwl_qgemm_is_q4(format)     ? (q[j] & 15) - 8
                           : format == PWL_QGEMM_MXFP4 ? q[j] & 7
                                                       : (int8_t)q[j];
-        const int second = format == PWL_QGEMM_Q4_0 ? (q[j] >> 4) - 8 : format == PWL_QGEMM_MXFP4 ? q[j] >> 4 & 7 : 0;
+        const int second = pwl_qgemm_is_q4(format) ? (q[j] >> 4) - 8 : format == PWL_QGEMM_MXFP4 ? q[j] >> 4 & 7 : 0;
         const int a = first < 0 ? -first : first, b = second < 0 ? -second : second;
         most = a > most ? a : most;
         most = b > most ? b : most;
@@ -194,7 +242,7 @@ PWL_QGEMM_SIZE int pwl_qgemm_most(pwl_qgemm_format format)
 {
     if (format == PWL_QGEMM_MXFP4)
         return 7;
-    return format == PWL_QGEMM_Q4_0 ? 8 : 128;
+    return pwl_qgemm_is_q4(format) ? 8 : 128;
 }
 
 /*
@@ -296,10 +344,10 @@ PWL_FN pwl_qgemm_weights pwl_qgemm_weights_of(const pwl_qgemm_source *from, cons
     return weights;
 }
 
-/* A block by its number, row * (k / 32) + block. Rows of up count on from those of the gate. */
+/* A block by its number, row * blocks of a row + block. Rows of up count on from those of the gate. */
 PWL_FN pwl_qgemm_place pwl_qgemm_place_of(const pwl_qgemm_source *from, size_t number)
 {
-    const size_t blocks = from->k / PWL_BLOCK;
+    const size_t blocks = pwl_qgemm_row_blocks(from);
     const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, number / blocks);
     const pwl_qgemm_place place = {(origin.up ? from->n / 2 : 0) + origin.row, number % blocks, 0};
     return place;
@@ -348,11 +396,11 @@ PWL_FN void pwl_qgemm_put(pwl_qgemm_format format, uint8_t *piece, unsigned r, u
 {
     uint8_t *const tile = piece + r / PWL_QGEMM_TILE_ROWS * pwl_qgemm_tile_bytes(format);
     uint8_t *const scales = piece + PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format);
-    const unsigned at = pwl_qgemm_scale_at(r, block);
+    const unsigned at = pwl_qgemm_scale_at(format, r, block), blocks = pwl_qgemm_piece_blocks(format);
     for (unsigned t = 0; t < 4; t++) {
         const unsigned lane = (pwl_qgemm_is_rows(format) ? r % 16 / 2 : r % 8) * 4 + t;
         if (pwl_qgemm_bits(format) == 4) {
-            uint32_t *const words = (uint32_t *)(void *)(tile + lane * 16 + block * 8);
+            uint32_t *const words = (uint32_t *)(void *)(tile + (lane * blocks + block) * 8);
             const uint32_t a = pwl_qgemm_gather(format, g->q, t), b = pwl_qgemm_gather(format, g8->q, t);
             words[0] = pwl_qgemm_low_nibbles(a, b);
             words[1] = pwl_qgemm_high_nibbles(a, b);
@@ -371,6 +419,16 @@ PWL_FN void pwl_qgemm_put(pwl_qgemm_format format, uint8_t *piece, unsigned r, u
         ((uint16_t *)(void *)scales)[at] = g->scale;
         ((uint16_t *)(void *)scales)[at + 1] = g8->scale;
     }
+}
+
+/* Of what is kept of four neighbouring columns that are beyond the matrix; and of all of a block's. */
+#define PWL_QGEMM_NO_POSITIONS 0x4444444444444444u
+
+/* Puts a row's positions in place. */
+PWL_FN void pwl_qgemm_put_positions(uint8_t *piece, unsigned r, uint64_t positions)
+{
+    for (unsigned c = 0; c < PWL_QGEMM_COLUMNS; c += 8)
+        piece[pwl_qgemm_positions_at(r, c)] = (uint8_t)(positions >> c);
 }
 
 #endif

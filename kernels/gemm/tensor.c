@@ -25,9 +25,9 @@ static const struct {
 #define TYPES (sizeof types / sizeof types[0])
 
 /* *from = what a tensor's weights are packed from; its memory is not looked at. */
-static pwl_qgemm_status source_of(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
-                                  pwl_qgemm_source *from)
+static pwl_qgemm_status source_of(const pwl_qgemm_tensor *tensor, const pwl_qgemm_source *of, pwl_qgemm_source *from)
 {
+    const pwl_qgemm_format format = of->format;
     pwl_qgemm_source made = pwl_qgemm_of_blocks(format, NULL, 0, 0);
     pwl_qgemm_status status;
     size_t i = 0;
@@ -50,7 +50,8 @@ static pwl_qgemm_status source_of(const pwl_qgemm_tensor *tensor, pwl_qgemm_form
     made.k = (size_t)tensor->shape[0];
     made.data[0] = tensor->data;
     if (made.from == PWL_QGEMM_FROM_FLOATS)
-        made.rule = rule;
+        made.rule = of->rule;
+    made.spread = of->spread;
     status = pwl_qgemm_check_shape(format, made.n, made.k);
     if (status != PWL_QGEMM_OK)
         return status;
@@ -67,9 +68,9 @@ pwl_qgemm_status pwl_qgemm_resolve(const pwl_qgemm_source *source, pwl_qgemm_sou
     *from = *source;
     if (source->from != PWL_QGEMM_FROM_TENSOR)
         return PWL_QGEMM_OK;
-    status = source_of(source->data[0], source->format, source->rule, &gate);
+    status = source_of(source->data[0], source, &gate);
     if (status == PWL_QGEMM_OK && source->pair)
-        status = source_of(source->data[1], source->format, source->rule, &up);
+        status = source_of(source->data[1], source, &up);
     if (status == PWL_QGEMM_OK)
         *from = source->pair ? pwl_qgemm_of_pair(gate, up) : gate;
     return status;

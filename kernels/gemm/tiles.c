@@ -15,7 +15,8 @@ typedef struct tile_speed {
 
 #define SPEED(tokens, ...) {tokens, {__VA_ARGS__}},
 static const tile_speed of_halves[] = {PWL_QGEMM_TILE_SIZES(SPEED)}, of_bytes[] = {PWL_QGEMM_BYTE_TILE_SIZES(SPEED)},
-                        of_e4m3[] = {PWL_QGEMM_E4M3_TILE_SIZES(SPEED)};
+                        of_e4m3[] = {PWL_QGEMM_E4M3_TILE_SIZES(SPEED)},
+                        of_sparse[] = {PWL_QGEMM_SPARSE_TILE_SIZES(SPEED)};
 
 enum { LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9, CROWD = 76, CROWD4 = 60, CROWD_E4M3 = 40 };
 enum { TILE = 2000 }; /* of a tile of a group, beside its pieces and tokens */
@@ -30,6 +31,8 @@ static size_t index_of(const pwl_qgemm_weights *weights)
 {
     if (pwl_qgemm_is_e4m3(weights->format))
         return weights->format - PWL_QGEMM_ROWS_E4M3;
+    if (pwl_qgemm_is_sparse(weights->format))
+        return 0;
     return is_of_bytes(weights) ? weights->format - PWL_QGEMM_ROWS8 : weights->format;
 }
 
@@ -39,6 +42,10 @@ static const tile_speed *speeds_of(const pwl_qgemm_weights *weights, size_t *cou
     if (pwl_qgemm_is_e4m3(weights->format)) {
         *count = sizeof of_e4m3 / sizeof *of_e4m3;
         return of_e4m3;
+    }
+    if (pwl_qgemm_is_sparse(weights->format)) {
+        *count = sizeof of_sparse / sizeof *of_sparse;
+        return of_sparse;
     }
     *count = is_of_bytes(weights) ? sizeof of_bytes / sizeof *of_bytes : sizeof of_halves / sizeof *of_halves;
     return is_of_bytes(weights) ? of_bytes : of_halves;

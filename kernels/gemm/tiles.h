@@ -26,6 +26,14 @@ extern "C" {
     F(192, 510, 525, 505)                                                                                              \
     F(256, 670, 680, 640)
 
+/* Those of SPARSE4: F(tokens, piece), on an H200. */
+#define PWL_QGEMM_SPARSE_TILE_SIZES(F)                                                                                 \
+    F(64, 153)                                                                                                         \
+    F(96, 186)                                                                                                         \
+    F(128, 230)                                                                                                        \
+    F(192, 315)                                                                                                        \
+    F(256, 420)
+
 /* Those of bytes: F(tokens, rows8, rows4). */
 #define PWL_QGEMM_BYTE_TILE_SIZES(F)                                                                                   \
     F(32, 197, 119)                                                                                                    \

@@ -8,6 +8,8 @@
 #include <pwl/half.h>
 #include <pwl/qgemm.h>
 
+#include "layout.h"
+
 /* 2^n, n in -1022..1023 */
 PWL_FN double pwl_qgemm_power(int n)
 {
@@ -26,7 +28,7 @@ PWL_FN float pwl_qgemm_element(pwl_qgemm_type type, const void *data, size_t at)
 /* What a code counts: q - 8, q, or E2M1's value. */
 PWL_FN double pwl_qgemm_code_value(pwl_qgemm_format format, int code)
 {
-    if (format == PWL_QGEMM_Q4_0)
+    if (pwl_qgemm_is_q4(format))
         return code - 8;
     if (format != PWL_QGEMM_MXFP4)
         return code;

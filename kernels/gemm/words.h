@@ -18,7 +18,12 @@ static inline int serves_all(const pwl_qgemm_product *product)
 
 static inline int serves_a16(const pwl_qgemm_product *product)
 {
-    return pwl_qgemm_is_a16(product);
+    return pwl_qgemm_is_a16(product) && product->scheme != PWL_QGEMM_SPARSE4_A16;
+}
+
+static inline int serves_sparse(const pwl_qgemm_product *product)
+{
+    return product->scheme == PWL_QGEMM_SPARSE4_A16;
 }
 
 static inline int serves_bytes(const pwl_qgemm_product *product)
@@ -43,13 +48,14 @@ static inline int serves_fp8(const pwl_qgemm_product *product)
 
 static inline int serves_halves(const pwl_qgemm_product *product)
 {
-    return pwl_qgemm_is_a16(product) ||
+    return serves_a16(product) ||
            (pwl_qgemm_is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT);
 }
 
 static inline int serves_few(const pwl_qgemm_product *product)
 {
-    return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT && !pwl_qgemm_is_fp8(product);
+    return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT && !pwl_qgemm_is_fp8(product) &&
+           !serves_sparse(product);
 }
 
 /* -- How a kernel takes X --------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ __device__ void load_weights(const pwl_qgemm_call &call, size_t n, size_t column
     const uint16_t *const scales =
         reinterpret_cast<const uint16_t *>(piece + PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format));
     const unsigned r = threadIdx.x % PWL_QGEMM_ROWS, block = threadIdx.x / PWL_QGEMM_ROWS;
-    s->w_scale[block][r] = pwl_f32_from_f16(scales[pwl_qgemm_scale_at(r, block)]);
+    s->w_scale[block][r] = pwl_f32_from_f16(scales[pwl_qgemm_scale_at(format, r, block)]);
 }
 
 /* 64 columns of X, or 32 at its end; zeros for rows that there are not. */

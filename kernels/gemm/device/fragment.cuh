@@ -121,7 +121,7 @@ PWL_FN pwl_fragment pwl_fragment_halves(pwl_qgemm_format format, int bf16, int e
     pwl_fragment q;
     if (format == PWL_QGEMM_MXFP4)
         return bf16 ? pwl_fragment_mxfp4_bf16(word0, scales) : pwl_fragment_mxfp4(word0, scales);
-    q = format == PWL_QGEMM_Q4_0 ? pwl_fragment_q4_0(word0) : pwl_fragment_q8_0(word0, word1);
+    q = format == PWL_QGEMM_Q8_0 ? pwl_fragment_q8_0(word0, word1) : pwl_fragment_q4_0(word0);
     if (bf16)
         return pwl_fragment_weights_bf16(q, scales);
     return exponents ? pwl_fragment_weights(q, scales, units)

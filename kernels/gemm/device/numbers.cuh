@@ -12,7 +12,7 @@ __device__ inline float pwl_device_code(pwl_qgemm_format format, int code)
 {
     if (format == PWL_QGEMM_MXFP4)
         return pwl_value_of(PWL_MXFP4, 1, code);
-    return static_cast<float>(format == PWL_QGEMM_Q4_0 ? code - 8 : code);
+    return static_cast<float>(pwl_qgemm_is_q4(format) ? code - 8 : code);
 }
 
 /*

@@ -62,11 +62,11 @@ template <pwl_qgemm_format format, bool bf16, bool exponents> struct weights {
         }
         const uint8_t *const stored = piece + PWL_QGEMM_TILES * bytes;
         if constexpr (format == PWL_QGEMM_MXFP4) {
-            const uchar4 s = *reinterpret_cast<const uchar4 *>(stored + pwl_qgemm_scale_at(row, 0));
+            const uchar4 s = *reinterpret_cast<const uchar4 *>(stored + pwl_qgemm_scale_at(format, row, 0));
             scales[0] = pair(s.x, s.y);
             scales[1] = pair(s.z, s.w);
         } else {
-            const uint2 s = *reinterpret_cast<const uint2 *>(stored + pwl_qgemm_scale_at(row, 0) * 2);
+            const uint2 s = *reinterpret_cast<const uint2 *>(stored + pwl_qgemm_scale_at(format, row, 0) * 2);
             scales[0] = s.x;
             scales[1] = s.y;
         }

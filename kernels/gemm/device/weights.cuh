@@ -95,6 +95,21 @@ template <pwl_qgemm_format format, unsigned tiles> struct codes {
     }
 };
 
+/* Of SPARSE4: what is kept of one tile's rows g and g + 8, as 4 bits, the scales, and this lane's word of positions. */
+template <> struct codes<PWL_QGEMM_SPARSE4, 1> {
+    uint32_t words[1][2], scales[1][2], positions;
+
+    __device__ void load(const uint8_t *of, const uint8_t *its_scales)
+    {
+        const unsigned lane = threadIdx.x % 32;
+        const uint2 v = reinterpret_cast<const uint2 *>(of)[lane];
+        words[0][0] = v.x;
+        words[0][1] = v.y;
+        positions = reinterpret_cast<const uint32_t *>(of + 32 * sizeof v)[lane];
+        scales[0][0] = scales[0][1] = reinterpret_cast<const uint32_t *>(its_scales)[lane / 4];
+    }
+};
+
 /* The smaller and the larger of integers below 2^15 in both halves of a word, which are ordered as fp16 numbers are. */
 __device__ inline uint32_t least_halves(uint32_t a, uint32_t b)
 {

@@ -11,13 +11,7 @@ using namespace pwl::wgmma;
 template <class variant, unsigned tokens, bool direct>
 int launch_as(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    return launch_sums<grouped<shape<variant, tokens, direct>>>(
-        call, 0,
-        [call](CUtensorMap *x, unsigned rows) {
-            return describe_matrix<uint16_t>(x, call->h, call->product.m, call->weights.k, call->h_stride, row_bytes,
-                                             rows);
-        },
-        stream);
+    return launch_halves<grouped<shape<variant, tokens, direct>>>(call, 0, stream);
 }
 
 template <class variant, bool direct> int launch_variant(const pwl_qgemm_call *call, struct CUstream_st *stream)

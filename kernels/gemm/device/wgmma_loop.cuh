@@ -26,6 +26,9 @@
  * Codes that are bytes need no decoding, and ptxas has them loaded to where they are multiplied from: so they are
  * loaded after that wait.
  *
+ * Sparse weights have two of every four columns: operand A is half as large, with the positions of what it has in a
+ * register more, and a multiplication takes twice as many columns of X.
+ *
  * A stage is read in two ways: its codes by loads, long before X is by the tensor cores, which is what frees it. So
  * three stages are the fewest that work. Where K ends within a stage, X is zeros there, and the last piece of the
  * weights comes once more: weights are finite, and 0 times any of them adds nothing.
@@ -72,7 +75,8 @@ constexpr unsigned tellers = 1;
 
 using hopper::elements;
 
-constexpr unsigned row_bytes = 128, row_steps = 4; /* of X in a slab; multiplications take 32 bytes at a time */
+constexpr unsigned row_bytes = 128, row_steps = 4; /* of X in a slab; multiplications take 32 bytes at a time, of
+                                                    * sparse weights 64 */
 
 /* When codes are decoded: behind the wait, as above, or a step ahead; `in_runs` as above, and sums are added in fp32
  * after every run of K. */
@@ -97,9 +101,11 @@ template <class variant, unsigned count, unsigned slabs_of_stage> struct stage_s
                                         : of_e4m3       ? elements::e4m3
                                         : variant::bf16 ? elements::bf16
                                                         : elements::f16;
+    static constexpr bool sparse = pwl_qgemm_is_sparse(variant::format);
+    static constexpr unsigned slab_steps = sparse ? row_steps / 2 : row_steps; /* multiplications of a slab */
     /* Pieces of the weights beside a slab of X, and what both have of K. */
     static constexpr unsigned slab_pieces = of_bytes ? 2 : 1, columns = slab_pieces * PWL_QGEMM_COLUMNS;
-    static constexpr unsigned pieces = slabs * slab_pieces, piece_steps = row_steps / slab_pieces;
+    static constexpr unsigned pieces = slabs * slab_pieces, piece_steps = slab_steps / slab_pieces;
     static constexpr unsigned x_slab = tokens * row_bytes, x_bytes = slabs * x_slab;
     static constexpr unsigned piece = mma::piece_bytes(variant::format), w_bytes = pieces * piece;
     static constexpr unsigned bytes = x_bytes + w_bytes + 16; /* with two barriers */
@@ -134,6 +140,7 @@ struct work {
     uint32_t group_at; /* of a group, what wgmma_experts.cuh keeps */
     uint32_t experts;
     uint32_t barriers_at; /* of each stage full and empty, then one for what another block sends */
+    uint32_t zero;        /* 0, which ptxas does not know */
 };
 
 #if PWL_IS_HOPPER
@@ -358,6 +365,29 @@ template <pwl_qgemm_format format> __device__ void hold(mma::codes<format, 1> &c
 #pragma unroll
     for (uint32_t &word : codes.words[0])
         asm volatile("" : "+r"(word)); /* it may have changed */
+    if constexpr (pwl_qgemm_is_sparse(format))
+        asm volatile("" : "+r"(codes.positions));
+}
+
+/* Operand A of a stage, with the positions of sparse weights. */
+template <unsigned count> struct dense_operand {
+    pwl_fragment of[count];
+};
+
+template <unsigned count> struct sparse_operand {
+    pwl_fragment of[count];
+    uint32_t positions[count / 2] = {}; /* of two fragments, in different lanes */
+};
+
+/*
+ * The next positions in the place of `old` ones. ptxas takes their register for read as soon as a multiplication was
+ * started, but tensor cores read it when they come to that, so that what is kept there meanwhile would be read. So
+ * `old` is needed until here, and `written` makes here later than the wait for its multiplications: it is of operand A,
+ * which ptxas knows to be read until then. Both are nothing to the result.
+ */
+__device__ inline uint32_t follow(uint32_t positions, uint32_t old, uint32_t written, uint32_t zero)
+{
+    return positions ^ ((old | written) & zero);
 }
 
 /*
@@ -367,7 +397,8 @@ template <pwl_qgemm_format format> __device__ void hold(mma::codes<format, 1> &c
 template <class shape> struct multiplier {
     static constexpr pwl_qgemm_format format = shape::format;
     using raw = mma::codes<format, 1>[shape::pieces];
-    using operand = pwl_fragment[shape::slabs * row_steps];
+    static constexpr unsigned fragments = shape::slabs * shape::slab_steps;
+    using operand = std::conditional_t<shape::sparse, sparse_operand<fragments>, dense_operand<fragments>>;
 
     const uint8_t *const memory;
     const mma::decoder<format, shape::bf16, shape::exponents, 1> weights;
@@ -411,6 +442,17 @@ template <class shape> struct multiplier {
         }
     }
 
+    /* Positions are needed until their multiplications have ended, which is when sums can be read. */
+    __device__ void keep(const operand &a, typename shape::number (&sums)[shape::tokens / 8][4]) const
+    {
+        if constexpr (shape::sparse) {
+#pragma unroll
+            for (unsigned i = 0; i < shape::pieces; i++)
+                sums[i / 4][i % 4] =
+                    __uint_as_float(follow(__float_as_uint(sums[i / 4][i % 4]), a.positions[i], 0, from.of.zero));
+        }
+    }
+
     __device__ void decode(raw &codes, operand &a) const
     {
 #pragma unroll
@@ -418,7 +460,10 @@ template <class shape> struct multiplier {
             hold<format>(codes[piece]);
 #pragma unroll
             for (unsigned step = 0; step < shape::piece_steps; step++)
-                a[piece * shape::piece_steps + step] = weights.fragment(codes[piece], 0, step);
+                a.of[piece * shape::piece_steps + step] = weights.fragment(codes[piece], 0, step);
+            if constexpr (shape::sparse)
+                a.positions[piece] = follow(codes[piece].positions, a.positions[piece],
+                                            a.of[piece * shape::piece_steps].r[0], from.of.zero);
         }
     }
 
@@ -431,9 +476,16 @@ template <class shape> struct multiplier {
 #pragma unroll
         for (unsigned slab = 0; slab < shape::slabs; slab++) {
 #pragma unroll
-            for (unsigned step = 0; step < row_steps; step++)
-                multiply_add<shape::element>(sums, a[slab * row_steps + step].r,
-                                             matrix_beyond(matrix, slab * shape::x_slab + step * 32));
+            for (unsigned step = 0; step < shape::slab_steps; step++) {
+                const uint64_t b = matrix_beyond(matrix, slab * shape::x_slab + step * (row_bytes / shape::slab_steps));
+                const uint32_t(&r)[4] = a.of[slab * shape::slab_steps + step].r;
+                if constexpr (!shape::sparse)
+                    multiply_add<shape::element>(sums, r, b);
+                else if (step == 0)
+                    multiply_add_sparse<shape::element, 0>(sums, r, a.positions[slab], b);
+                else
+                    multiply_add_sparse<shape::element, 1>(sums, r, a.positions[slab], b);
+            }
         }
         close_multiplications();
         before = last;
@@ -482,6 +534,8 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
     }
     wait_for_multiplications<0>();
     hopper::hold(sums);
+    by.keep(a[0], sums);
+    by.keep(a[1], sums);
     begin.stage = by.from.stage;
     begin.odd = by.from.odd;
     if (steps >= 2)

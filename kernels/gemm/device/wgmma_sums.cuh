@@ -49,6 +49,18 @@ int launch_sums(const pwl_qgemm_call *call, size_t panel, describe describe_x, s
     return launch<shape, storing_halves<shape>>(call, x, y, of, bytes, stream);
 }
 
+/* Of X in halves. */
+template <class shape> int launch_halves(const pwl_qgemm_call *call, size_t panel, struct CUstream_st *stream)
+{
+    return launch_sums<shape>(
+        call, panel,
+        [call](CUtensorMap *x, unsigned rows) {
+            return describe_matrix<uint16_t>(x, call->h, call->product.m, call->weights.k, call->h_stride, row_bytes,
+                                             rows);
+        },
+        stream);
+}
+
 } // namespace wgmma
 } // namespace pwl
 

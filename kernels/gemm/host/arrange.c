@@ -143,7 +143,7 @@ pwl_qgemm_status pwl_qgemm_panels_bytes(const pwl_qgemm_weights *packed, size_t 
     const pwl_qgemm_status status = pwl_qgemm_check_weights(packed);
     if (status != PWL_QGEMM_OK)
         return status;
-    if (pwl_qgemm_is_e4m3(packed->format))
+    if (pwl_qgemm_is_e4m3(packed->format) || pwl_qgemm_is_sparse(packed->format))
         return PWL_QGEMM_ERR_FORMAT;
     if (!bytes)
         return PWL_QGEMM_ERR_NULL;

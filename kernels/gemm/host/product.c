@@ -41,7 +41,7 @@ static pwl_qgemm_status check_panels(const pwl_qgemm_panels *panels)
     status = pwl_qgemm_check_shape(panels->format, panels->n, panels->k);
     if (status != PWL_QGEMM_OK)
         return status;
-    if (panels->format == PWL_QGEMM_ROWS4) /* it has panels of ROWS8 */
+    if (panels->format == PWL_QGEMM_ROWS4 || pwl_qgemm_is_sparse(panels->format)) /* the former has those of ROWS8 */
         return PWL_QGEMM_ERR_FORMAT;
     if ((uintptr_t)panels->memory % PWL_QGEMM_LINE)
         return PWL_QGEMM_ERR_ALIGN;

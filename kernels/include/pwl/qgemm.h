@@ -20,6 +20,9 @@
  *       f[m] = floor(log2 amax) - 14, at least -126, of the row's finite numbers, 0 where they are 0: they keep fp16's
  *              relative precision down to 2^-28 of the largest.
  *
+ *   SPARSE4_A16 (SPARSE4 weights, 2:4 structured sparsity): as W4A16, the weights being those of Q4_0 for two of every
+ *     four neighbouring columns of a row, and 0 for the others, which an infinity or a NaN in X may make NaN or not.
+ *
  *   W4A8 (Q4_0 weights), W8A8 (Q8_0), MXFP4_A8 (MXFP4): activations are Q8_1 blocks or are made such by
  *   PWL_RULE_DEFAULT:
  *       y[m,n] = sum_b d_w * d_x * (sum_{k in b} q_w * q_x) + bias[n]       q_w - 8 for q_w in Q4_0
@@ -90,7 +93,8 @@ typedef enum pwl_qgemm_scheme {
     PWL_QGEMM_MXFP4_FP8 = 8,
     PWL_QGEMM_Q4_K_A8 = 9, /* these, as MXFP4_A8 */
     PWL_QGEMM_Q5_K_A8 = 10,
-    PWL_QGEMM_Q6_K_A8 = 11
+    PWL_QGEMM_Q6_K_A8 = 11,
+    PWL_QGEMM_SPARSE4_A16 = 12 /* as FP8 */
 } pwl_qgemm_scheme;
 
 /* What weights are packed from; bits a weight once N is a multiple of 128, K of 64, and no row has an exponent. */
@@ -104,7 +108,8 @@ typedef enum pwl_qgemm_format {
     PWL_QGEMM_MXFP4_E4M3 = 6, /* 4.25, and 4 bytes a row: MXFP4 over a scale for each row, so that weights are E4M3 */
     PWL_QGEMM_Q4_K = 7,       /* 4.5, for the host, as are these; packed from blocks alone, and as they are in files */
     PWL_QGEMM_Q5_K = 8,       /* 5.5 */
-    PWL_QGEMM_Q6_K = 9        /* 6.5625 */
+    PWL_QGEMM_Q6_K = 9,       /* 6.5625 */
+    PWL_QGEMM_SPARSE4 = 10    /* 3.25: of every four neighbouring columns two as in Q4_0, with their positions */
 } pwl_qgemm_format;
 
 /* Elements of X and Y. */
@@ -129,7 +134,7 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_FORMAT = 2, /* not one of pwl_qgemm_format, or not one that this function takes */
     PWL_QGEMM_ERR_RULE = 3,   /* not one of pwl_rule, or none of the format's */
     PWL_QGEMM_ERR_SHAPE =
-        4, /* M, N or K is 0, K is no multiple of 32 (super-blocks: 256), or a matrix exceeds size_t */
+        4, /* M, N or K is 0, K is no multiple of 32 (SPARSE4: 64, super-blocks: 256), or a matrix exceeds size_t */
     PWL_QGEMM_ERR_ALIGN = 5,    /* an array is not aligned to its elements, or packed weights not to 16 bytes */
     PWL_QGEMM_ERR_SPACE = 6,    /* the memory is too small */
     PWL_QGEMM_ERR_SCALE = 7,    /* a block's scale, or a weight, is infinite or NaN */
@@ -150,7 +155,9 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_SPREAD = 21,  /* a row of MXFP4 whose blocks are too far apart to be E4M3 exactly */
     PWL_QGEMM_ERR_GROUP = 22,   /* a group's number of experts, how far their weights are apart, or M above INT32_MAX */
     PWL_QGEMM_ERR_PART = 23,    /* a part of weights that is empty, reaches beyond them or cuts through a piece */
-    PWL_QGEMM_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
+    PWL_QGEMM_ERR_SPARSE =
+        24, /* SPARSE4: of four neighbouring weights more than two, or positions that do not ascend */
+    PWL_QGEMM_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
 } pwl_qgemm_status;
 
 /*
@@ -186,10 +193,24 @@ typedef enum pwl_qgemm_from {
     PWL_QGEMM_FROM_Q4_0 = 4    /* the numbers that such blocks stand for, for ROWS4 */
 } pwl_qgemm_from;
 
+/* What becomes of weights that the format has no place for. */
 typedef enum pwl_qgemm_spread {
-    PWL_QGEMM_SPREAD_EXACT = 0,  /* PWL_QGEMM_ERR_SPREAD where a weight would change */
-    PWL_QGEMM_SPREAD_ROUNDED = 1 /* such weights are rounded */
+    PWL_QGEMM_SPREAD_EXACT = 0,   /* PWL_QGEMM_ERR_SPREAD where a weight would change; SPARSE4: PWL_QGEMM_ERR_SPARSE */
+    PWL_QGEMM_SPREAD_ROUNDED = 1, /* MXFP4_E4M3: such weights are rounded */
+    PWL_QGEMM_SPREAD_PRUNED = 2   /* SPARSE4: the smallest of four become 0 */
 } pwl_qgemm_spread;
+
+/*
+ * 64 columns of a row of SPARSE4: value (q - 8) * d of the two that are kept of every four neighbouring ones. q are in
+ * the order of their columns, in qs as in pwl_block_q4_0; columns 4 i to 4 i + 3 have 4 bits of `positions`, in byte
+ * i / 2 the low ones for even i: p + 4 p', where 0 <= p < p' <= 3 are the columns that are kept, less 4 i. So there are
+ * six: 4, 8, 9, 12, 13 and 14.
+ */
+typedef struct pwl_block_sparse4 {
+    uint16_t d;
+    uint8_t qs[PWL_BLOCK / 2];
+    uint8_t positions[PWL_BLOCK / 4];
+} pwl_block_sparse4;
 
 /* What weights are packed from, into `format`. The functions below make one; two of them make a pair. */
 typedef struct pwl_qgemm_source {
@@ -197,7 +218,7 @@ typedef struct pwl_qgemm_source {
     pwl_qgemm_from from;
     pwl_qgemm_type type;     /* of floats: F32, F16 or BF16 */
     pwl_rule rule;           /* by which floats become blocks */
-    pwl_qgemm_spread spread; /* of MXFP4_E4M3 */
+    pwl_qgemm_spread spread; /* of MXFP4_E4M3, and of SPARSE4 from floats */
     int32_t pair;            /* pwl_qgemm_of_pair() sets it */
     size_t n, k;             /* of the packed weights: of a pair, n / 2 rows each */
     const void *data[2];     /* of a pair two, else the first; of tensors a pwl_qgemm_tensor */
@@ -205,8 +226,8 @@ typedef struct pwl_qgemm_source {
 } pwl_qgemm_source;
 
 /*
- * Blocks: pwl_block_q4_0, pwl_block_q8_0 or pwl_block_mxfp4 [n][k / 32], or pwl_block_q4_k, pwl_block_q5_k or
- * pwl_block_q6_k [n][k / 256].
+ * Blocks: pwl_block_q4_0, pwl_block_q8_0 or pwl_block_mxfp4 [n][k / 32], pwl_block_sparse4 [n][k / 64], or
+ * pwl_block_q4_k, pwl_block_q5_k or pwl_block_q6_k [n][k / 256].
  *
  * MXFP4_E4M3 is made of blocks of MXFP4. With 2^p <= largest magnitude of a row < 2^(p+1), s = 2^(p - 8), but at least
  * 2^-126. Blocks of 2^(p - 13) and more are exact; so each row is whose blocks are at most 11 powers of two apart. What
@@ -228,8 +249,10 @@ PWL_FN pwl_qgemm_source pwl_qgemm_of_blocks(pwl_qgemm_format format, const void 
  * ROWS4 (likewise): q_w = 16 * round(w * 2^(n_w - 4)), clipped to 16 * [-8, 7], where n_w is that of ROWS8, n, one
  * less, or one to three more: of what makes the sum of squared errors least, with u = floor(w * 2^(n + 6) + 1/2) for w,
  * the smallest. Of a Gaussian distribution it loses 1.2e-2 (steps of 0.35 of the standard deviation) to 2.1e-2 (0.25 or
- * 0.5) of the sum of squares; Q4_0 7.4e-3. Super-blocks and E4M3 are not made so: PWL_QGEMM_ERR_FORMAT; of floats,
- * pwl_qgemm_quantise_e4m3() makes codes and s.
+ * 0.5) of the sum of squares; Q4_0 7.4e-3. SPARSE4: of every four columns two are kept, all that are not 0, else it is
+ * PWL_QGEMM_ERR_SPARSE; with source.spread = PWL_QGEMM_SPREAD_PRUNED the two largest magnitudes, the first of equals.
+ * The 32 that are kept of 64 become a block as in Q4_0, by its rules. Super-blocks and E4M3 are not made so:
+ * PWL_QGEMM_ERR_FORMAT; of floats, pwl_qgemm_quantise_e4m3() makes codes and s.
  */
 PWL_FN pwl_qgemm_source pwl_qgemm_of_floats(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n, size_t k)
 {
@@ -285,7 +308,8 @@ PWL_FN pwl_qgemm_source pwl_qgemm_of_pair(pwl_qgemm_source gate, pwl_qgemm_sourc
 
 /* What packing found. In a pair, rows of up are numbered n and on. */
 typedef struct pwl_qgemm_place {
-    size_t row, block; /* the first block that is refused: columns 32 * block to 32 * block + 31, or + 255 */
+    size_t row, block; /* the first block that is refused: columns 32 * block to 32 * block + 31, or 64 or 256 times as
+                        * many; on PWL_QGEMM_ERR_SPARSE the first four, 4 * block to 4 * block + 3 */
     int32_t apart; /* MXFP4_E4M3: the largest of p less a block's power, of blocks with a code that is not 0, over all
                     * rows, so that nothing is rounded where it is 13 or less; 0 of zeros */
 } pwl_qgemm_place;

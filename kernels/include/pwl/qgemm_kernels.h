@@ -16,6 +16,7 @@
  *             integers      INT8
  *             fp8           FP8, MXFP4 x FP8
  *             halves        a16, and W4A8 and W8A8 with exact sums from M = 64 on
+ *             sparse        SPARSE4 x A16
  *             few           every other scheme but for stored sums, up to M = 64
  *   rows    the fewest rows of X for which it runs unless it is named
  *   x       how it takes X: plain (as it is, or blocks of Q8_1), rows (int8 or E4M3, aligned to 16 bytes), halves,
@@ -34,6 +35,8 @@
     F(WGMMA_BYTES, 9, wgmma_bytes, integers, 1, rows, tiles, same, hopper)                                             \
     /* tensor cores, E4M3 by wgmma */                                                                                  \
     F(WGMMA_FP8, 10, wgmma_fp8, fp8, 1, rows, tiles, own, hopper)                                                      \
+    /* tensor cores, halves by wgmma.sp: two of four columns of the weights */                                         \
+    F(WGMMA_SPARSE, 11, wgmma_sparse, sparse, 1, halves, tiles, own, hopper)                                           \
     /* K shared out over warps, weights read once; halves from M = 33 on by wgmma on devices of 9.0 */                 \
     F(SPLITK, 7, splitk, few, 1, splitk, parts, own, any)                                                              \
     /* tensor cores, halves by wgmma */                                                                                \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_qgemm_many JSON [N,K[,M...] [SCHEME]]: products with many rows of X by the kernel that pwl_cuda_qgemm()
- * chooses, fp16 in and out; in W4A8 and W8A8 with the making of halves. Launches take turns among at least 400 MB of
- * weights, in graphs of one round each, with 4 ms of rest before each. Beside them, where the library is found,
- * cuBLASLt's product of fp16. Numbers are uniform at random. Without a shape: those of the tables in
- * kernels/RESULTS.md.
+ * chooses, fp16 in and out; in W4A8 and W8A8 with the making of halves, of SPARSE4 the largest two of four. Launches
+ * take turns among at least 400 MB of weights, in graphs of one round each, with 4 ms of rest before each. Beside them,
+ * where the library is found, cuBLASLt's product of fp16. Numbers are uniform at random. Without a shape: those of the
+ * tables in kernels/RESULTS.md.
  */
 #define BENCH_REPETITIONS 21
 
@@ -36,8 +36,9 @@ static const struct {
               {{5120, 5120, TABLE}, "W4A16"}, {{8192, 8192, TABLE}, "W4A16"}, {{4096, 4096, STEPS}, "W4A16"},
               {{4096, 14336, STEPS}, "W4A16"}};
 
-/* On the device: what all works share. */
-static float *floats;          /* [N][K] */
+/* What all works share, on the device but for host_floats. */
+static float *floats; /* [N][K] */
+static const float *host_floats;
 static void *x, *y[OUTPUTS];   /* halves */
 static pwl_cublaslt *cublaslt; /* of this M and K */
 
@@ -90,9 +91,18 @@ static void make(struct copies *c, pwl_qgemm_format format, size_t n, size_t k)
     size_t bytes;
     bench_need_ok((int)pwl_qgemm_weights_bytes(format, n, k, &bytes), "weights");
     void *const memory = bench_memory(bytes);
-    bench_need_ok((int)pwl_cuda_qgemm_pack(pwl_qgemm_of_floats(format, PWL_RULE_DEFAULT, floats, n, k), memory, bytes,
-                                           &made, NULL, NULL),
-                  "packing");
+    pwl_qgemm_source source = pwl_qgemm_of_floats(format, PWL_RULE_DEFAULT, floats, n, k);
+    if (format == PWL_QGEMM_SPARSE4) { /* which the host packs */
+        void *const packed = need(bytes);
+        source.spread = PWL_QGEMM_SPREAD_PRUNED;
+        source.data[0] = host_floats;
+        bench_need_ok((int)pwl_qgemm_pack(source, packed, bytes, &made, NULL), "packing");
+        CUDA(cudaMemcpy(memory, packed, made.bytes, cudaMemcpyHostToDevice));
+        made.memory = memory;
+        free(packed);
+    } else {
+        bench_need_ok((int)pwl_cuda_qgemm_pack(source, memory, bytes, &made, NULL, NULL), "packing");
+    }
     CUDA(cudaDeviceSynchronize());
     copy(c, &made);
     CUDA(cudaFree(memory));
@@ -161,11 +171,10 @@ static void bench(const struct shape *shape, const char *only)
         const char *name;
         pwl_qgemm_scheme scheme;
         pwl_qgemm_format format;
-    } schemes[] = {{"W4A16", PWL_QGEMM_W4A16, PWL_QGEMM_Q4_0},
-                   {"W8A16", PWL_QGEMM_W8A16, PWL_QGEMM_Q8_0},
-                   {"MXFP4 x A16", PWL_QGEMM_MXFP4_A16, PWL_QGEMM_MXFP4},
-                   {"W4A8", PWL_QGEMM_W4A8, PWL_QGEMM_Q4_0},
-                   {"W8A8", PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0}};
+    } schemes[] = {
+        {"W4A16", PWL_QGEMM_W4A16, PWL_QGEMM_Q4_0}, {"SPARSE4 x A16", PWL_QGEMM_SPARSE4_A16, PWL_QGEMM_SPARSE4},
+        {"W8A16", PWL_QGEMM_W8A16, PWL_QGEMM_Q8_0}, {"MXFP4 x A16", PWL_QGEMM_MXFP4_A16, PWL_QGEMM_MXFP4},
+        {"W4A8", PWL_QGEMM_W4A8, PWL_QGEMM_Q4_0},   {"W8A8", PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0}};
     const size_t weights = shape->n * shape->k, inputs = MOST_M * shape->k, most = weights > inputs ? weights : inputs;
     float *const w = need(sizeof *w * most), times[MOST_ROWS];
     uint16_t *const halves = need(sizeof *halves * most);
@@ -175,6 +184,7 @@ static void bench(const struct shape *shape, const char *only)
         w[i] = (float)random_in(&state, -8192, 8191) / 8192;
         halves[i] = pwl_f16_from_f32(w[i]);
     }
+    host_floats = w;
     floats = bench_memory(sizeof *w * weights);
     device_halves = bench_memory(sizeof *halves * weights);
     x = bench_memory(sizeof *halves * inputs);

@@ -48,6 +48,23 @@ static inline void draw_blocks(const struct qgemm_kind *kind, uint8_t *blocks, s
     }
 }
 
+/* The six pairs of ascending positions of four. */
+static const uint8_t two_of_four[] = {4, 8, 9, 12, 13, 14};
+
+/* As draw_blocks(), of SPARSE4, with all positions. */
+static inline void draw_sparse_blocks(pwl_block_sparse4 *blocks, size_t count, int low, int high, uint64_t *state)
+{
+    for (size_t i = 0; i < count; i++) {
+        pwl_block_q4_0 codes;
+        draw_blocks(&qgemm_kinds[0], (uint8_t *)&codes, 1, low, high, state);
+        blocks[i].d = codes.d;
+        memcpy(blocks[i].qs, codes.qs, sizeof codes.qs);
+        for (size_t j = 0; j < sizeof blocks[i].positions; j++)
+            blocks[i].positions[j] =
+                (uint8_t)(two_of_four[random_bits(state) % 6] | two_of_four[random_bits(state) % 6] << 4);
+    }
+}
+
 /* Formats of super-blocks, which the host alone multiplies. */
 static const struct qgemm_kind super_kinds[] = {
     {"Q4_K", PWL_QGEMM_Q4_K, PWL_Q4_K}, {"Q5_K", PWL_QGEMM_Q5_K, PWL_Q5_K}, {"Q6_K", PWL_QGEMM_Q6_K, PWL_Q6_K}};

@@ -32,6 +32,7 @@ static const struct scheme {
                {"W8A8", PWL_QGEMM_Q8_0, 1, PWL_QGEMM_W8A8},
                {"INT8", PWL_QGEMM_ROWS8, 0, PWL_QGEMM_INT8},
                {"INT8 of 4 bits", PWL_QGEMM_ROWS4, 0, PWL_QGEMM_INT8}};
+static const struct scheme sparse_scheme = {"SPARSE4 x A16", PWL_QGEMM_SPARSE4, 0, PWL_QGEMM_SPARSE4_A16};
 static const size_t element_bytes[] = {4, 2, 2, sizeof(pwl_block_q8_1), 1, 4};
 static const char *const types[] = {"fp32", "fp16", "bf16", "Q8_1", "s8", "s32"};
 
@@ -75,6 +76,11 @@ static inline struct weights new_weights(pwl_qgemm_format format, size_t n, size
         PWL(pack_codes(format, q, n_w, n, k, memory, bytes, &w.host));
         free(q);
         free(n_w);
+    } else if (format == PWL_QGEMM_SPARSE4) {
+        pwl_block_sparse4 *const blocks = need(n * k / 64 * sizeof *blocks);
+        draw_sparse_blocks(blocks, n * k / 64, high - 12, high, state);
+        PWL(pwl_qgemm_pack(pwl_qgemm_of_blocks(format, blocks, n, k), memory, bytes, &w.host, NULL));
+        free(blocks);
     } else {
         const struct qgemm_kind *const kind = &qgemm_kinds[format];
         uint8_t *const blocks = need(blocks_bytes(kind, n, k));
@@ -218,6 +224,7 @@ enum served {
     SERVES_bytes,
     SERVES_exact_bytes,
     SERVES_integers,
+    SERVES_sparse,
     SERVES_fp8,
     SERVES_halves,
     SERVES_few
@@ -254,6 +261,7 @@ static inline int runs_here(pwl_qgemm_kernel kernel)
 
 static inline int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
 {
+    const int sparse = product->scheme == PWL_QGEMM_SPARSE4_A16;
     const int a16 = product->scheme <= PWL_QGEMM_MXFP4_A16, exact = product->sums == PWL_QGEMM_SUMS_EXACT;
     if (!runs_here(kernel))
         return 0;
@@ -262,18 +270,20 @@ static inline int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *produ
         return 1;
     case SERVES_a16:
         return a16;
+    case SERVES_sparse:
+        return sparse;
     case SERVES_bytes:
-        return !a16;
+        return !a16 && !sparse;
     case SERVES_exact_bytes:
-        return !a16 && exact;
+        return !a16 && !sparse && exact;
     case SERVES_integers:
         return product->scheme == PWL_QGEMM_INT8;
     case SERVES_fp8:
-        return product->scheme >= PWL_QGEMM_FP8;
+        return product->scheme == PWL_QGEMM_FP8 || product->scheme == PWL_QGEMM_MXFP4_FP8;
     case SERVES_halves:
         return a16 || (is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && exact);
     case SERVES_few:
-        return exact && product->m <= 64;
+        return exact && !sparse && product->m <= 64;
     }
     return 0;
 }

@@ -159,6 +159,46 @@ static void test_fp8(void)
 static const char *const names[] = {"naive", "tiled",   "vectorised", "dp4a", "mma_bytes",
                                     "mma",   "streamk", "splitk",     "wgmma"};
 
+static void test_sparse(void)
+{
+    static const char *const refuse[] = {"splitk", "wgmma", "streamk", "mma", "mma_bytes", "dp4a", "vectorised"};
+    static uint8_t piece[3328] __attribute__((aligned(16)));
+    static float row[64] __attribute__((aligned(16)));
+    static pwl_block_sparse4 block;
+    const pwl_qgemm_weights sparse = {piece, 1, 64, sizeof piece, PWL_QGEMM_SPARSE4, 0};
+    const int32_t offsets[2] = {0, 2};
+    const pwl_qgemm_group group = {1, sizeof piece, offsets};
+    pwl_qgemm_product product = product_of(PWL_QGEMM_SPARSE4_A16, PWL_QGEMM_F32);
+    pwl_qgemm_weights made;
+    size_t bytes = 77;
+    int refused = 1;
+    product.weights = &sparse;
+    product.x.data = row;
+    product.x.stride = 64;
+    product.m = 1;
+    setenv("PWL_QGEMM_KERNEL", "tiled", 1);
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 4, "workspace of SPARSE4: an exponent");
+    for (size_t i = 0; i < sizeof refuse / sizeof *refuse; i++) {
+        setenv("PWL_QGEMM_KERNEL", refuse[i], 1);
+        refused &= pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL && bytes == 4;
+    }
+    tap(refused, "kernels that take all columns for weights say so");
+    setenv("PWL_QGEMM_KERNEL", "wgmma_sparse", 1);
+    product.weights = &weights;
+    product.scheme = PWL_QGEMM_W4A16;
+    product.x.stride = 32;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "and wgmma_sparse of the others");
+    unsetenv("PWL_QGEMM_KERNEL");
+    product.weights = &sparse;
+    product.scheme = PWL_QGEMM_SPARSE4_A16;
+    product.x.stride = 64;
+    tap(pwl_cuda_qgemm_group_workspace(&product, &group, &bytes) == PWL_QGEMM_ERR_SCHEME && bytes == 4,
+        "no groups of SPARSE4");
+    tap(pwl_cuda_qgemm_pack(pwl_qgemm_of_blocks(PWL_QGEMM_SPARSE4, &block, 1, 64), piece, sizeof piece, &made, NULL,
+                            NULL) == PWL_QGEMM_ERR_FORMAT,
+        "the host packs SPARSE4");
+}
+
 static void test_names(void)
 {
     static const struct {
@@ -441,6 +481,7 @@ int main(void)
     test_halves();
     test_row();
     test_fp8();
+    test_sparse();
     test_names();
     test_errors();
     test_deep();

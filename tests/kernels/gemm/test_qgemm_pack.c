@@ -48,7 +48,8 @@ static void test_places(void)
     good = 1;
     for (unsigned r = 0; r < PWL_QGEMM_ROWS; r++) {
         for (unsigned b = 0; b < 2; b++)
-            good &= pwl_qgemm_scale_at(r, b) < sizeof scales && !scales[pwl_qgemm_scale_at(r, b)]++;
+            good &= pwl_qgemm_scale_at(PWL_QGEMM_Q4_0, r, b) < sizeof scales &&
+                    !scales[pwl_qgemm_scale_at(PWL_QGEMM_Q4_0, r, b)]++;
     }
     for (unsigned i = 0; i < 2 * PWL_QGEMM_COLUMNS; i++) {
         const unsigned at = pwl_qgemm_byte_at(i % 2 ? PWL_QGEMM_ROWS8 : PWL_QGEMM_Q8_0, i / 2);

@@ -25,6 +25,7 @@ static const struct way {
     {"MXFP4_E4M3", PWL_QGEMM_MXFP4_E4M3, PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_E4M3},
     {"Q4_K", PWL_QGEMM_Q4_K, PWL_QGEMM_Q4_K_A8, PWL_QGEMM_F32},
     {"Q6_K", PWL_QGEMM_Q6_K, PWL_QGEMM_Q6_K_A8, PWL_QGEMM_F32},
+    {"SPARSE4", PWL_QGEMM_SPARSE4, PWL_QGEMM_SPARSE4_A16, PWL_QGEMM_F16},
 };
 #define WAYS (sizeof ways / sizeof ways[0])
 
@@ -54,12 +55,14 @@ static pwl_qgemm_weights draw_weights(const struct way *way)
         free(blocks);
         return made;
     }
-    const int blocks = way->format == PWL_QGEMM_MXFP4_E4M3;
+    const int sparse = way->format == PWL_QGEMM_SPARSE4, blocks = way->format == PWL_QGEMM_MXFP4_E4M3 || sparse;
     uint8_t *const codes = need(N * k);
     void *const row_data = need(N * sizeof(float));
     for (size_t i = 0; i < N * k; i++)
         codes[i] = (uint8_t)(random_bits(&state) & 0xbf); /* in E4M3 below 2, and no NaN */
-    if (blocks)
+    if (sparse)
+        draw_sparse_blocks((pwl_block_sparse4 *)(void *)codes, N * k / 64, -14, 15, &state);
+    else if (blocks)
         draw_blocks(&qgemm_kinds[2], codes, N * k / PWL_BLOCK, -5, 5, &state);
     for (size_t i = 0; i < N; i++) {
         if (way->format == PWL_QGEMM_ROWS_E4M3)

@@ -24,6 +24,12 @@ static const uint32_t e4m3_sizes[] = {
 #undef TOKENS
 };
 
+static const uint32_t sparse_sizes[] = {
+#define TOKENS(tokens, ...) tokens,
+    PWL_QGEMM_SPARSE_TILE_SIZES(TOKENS)
+#undef TOKENS
+};
+
 enum { SIZES = sizeof sizes / sizeof sizes[0], BYTE_SIZES = sizeof byte_sizes / sizeof byte_sizes[0], BLOCKS = 132 };
 
 static uint16_t y[8] __attribute__((aligned(16)));
@@ -148,6 +154,34 @@ static void test_bytes(pwl_qgemm_format format)
         test_best(format, best4, sizeof best4 / sizeof best4[0]);
 }
 
+/* SPARSE4, by an H200. */
+static void test_sparse(void)
+{
+    static const size_t ms[] = {1, 32, 64, 65, 128, 129, 300, 512, 513, 1024, 4096}, ns[] = {1, 8, 4096, 14336};
+    static const struct {
+        size_t m, n, k;
+        uint32_t tokens, split;
+    } best[] = {{128, 4096, 14336, 64, 2},   {128, 4096, 4096, 64, 2},   {256, 4096, 14336, 128, 2},
+                {256, 4096, 4096, 128, 2},   {512, 4096, 14336, 256, 2}, {512, 4096, 4096, 128, 1},
+                {1024, 4096, 14336, 256, 1}, {1024, 4096, 4096, 256, 1}, {4096, 4096, 14336, 256, 1},
+                {1024, 14336, 4096, 256, 2}, {4096, 8192, 8192, 256, 1}};
+    int serve = 1;
+    for (size_t i = 0; i < 11 * 4; i++) {
+        const size_t m = ms[i % 11], n = ns[i / 11];
+        const pwl_qgemm_tile tile = tile_of(PWL_QGEMM_SPARSE4, m, n, i % 2 ? 4096 : 64);
+        int listed = 0;
+        for (size_t j = 0; j < sizeof sparse_sizes / sizeof *sparse_sizes; j++)
+            listed |= sparse_sizes[j] == tile.tokens;
+        serve &= listed && tile.blocks == BLOCKS && (tile.direct || tile.tokens == PWL_QGEMM_ANY_TOKENS);
+    }
+    tap(serve, "SPARSE4: a tile serves the product that it is for");
+    for (size_t i = 0; i < sizeof best / sizeof best[0]; i++) {
+        const pwl_qgemm_tile tile = tile_of(PWL_QGEMM_SPARSE4, best[i].m, best[i].n, best[i].k);
+        tap(tile.tokens == best[i].tokens && tile.split == best[i].split,
+            "SPARSE4, M = %zu, N = %zu, K = %zu: %u by %u", best[i].m, best[i].n, best[i].k, tile.tokens, tile.split);
+    }
+}
+
 /* Of both formats, whose sums are added in fp32 now and then; by an H200. */
 static void test_e4m3(void)
 {
@@ -240,6 +274,7 @@ int main(void)
     test_measured();
     test_bytes(PWL_QGEMM_ROWS8);
     test_bytes(PWL_QGEMM_ROWS4);
+    test_sparse();
     test_e4m3();
     test_steps();
     test_direct();

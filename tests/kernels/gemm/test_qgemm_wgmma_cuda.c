@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every tile of wgmma, whichever the model of time would take: within the reference's bound, twice with the same bits,
- * for every type of Y, tiles that Y ends in, K that ends within a stage, one thread block to a tile or two. X of one 1
- * gives weights back bit for bit.
+ * Every tile of wgmma and wgmma_sparse, whichever the model of time would take: within the reference's bound, twice
+ * with the same bits, for every type of Y, tiles that Y ends in, K that ends within a stage, one thread block to a tile
+ * or two. X of one 1 gives weights back bit for bit.
  *
  * test_qgemm_wgmma_cuda        everything; exits 77 where there is no device
  * test_qgemm_wgmma_cuda small  some of it, for compute-sanitizer
@@ -19,9 +19,30 @@ static const uint32_t sizes[] = {
 #undef TOKENS
 };
 
-enum { SIZES = sizeof sizes / sizeof sizes[0], N_MOST = 304, M_MOST = 530 };
+static const uint32_t sparse_sizes[] = {
+#define TOKENS(count, ...) count,
+    PWL_QGEMM_SPARSE_TILE_SIZES(TOKENS)
+#undef TOKENS
+};
+
+enum { N_MOST = 304, M_MOST = 530 };
 
 static int small;
+
+static int is_sparse(const struct scheme *scheme)
+{
+    return scheme->format == PWL_QGEMM_SPARSE4;
+}
+
+static size_t count_sizes(const struct scheme *scheme)
+{
+    return is_sparse(scheme) ? sizeof sparse_sizes / sizeof *sparse_sizes : sizeof sizes / sizeof *sizes;
+}
+
+static uint32_t size_of(const struct scheme *scheme, size_t i)
+{
+    return (is_sparse(scheme) ? sparse_sizes : sizes)[i];
+}
 
 /* Runs a product of halves in a tile, or in the size that serves every product where it must, their rows without gaps,
  * and brings everything back that Y lies in. */
@@ -51,7 +72,8 @@ static void run(const struct problem *p, const pwl_qgemm_tile *tile, uint8_t *to
     if (!call.tile.direct)
         call.tile.tokens = PWL_QGEMM_ANY_TOKENS;
     CUDA(cudaMemset(p->device_y, POISON, p->y_bytes + 2 * p->y_offset));
-    CUDA((cudaError_t)pwl_cuda_launch_qgemm_wgmma(&call, NULL));
+    CUDA((cudaError_t)(call.weights.format == PWL_QGEMM_SPARSE4 ? pwl_cuda_launch_qgemm_wgmma_sparse
+                                                                : pwl_cuda_launch_qgemm_wgmma)(&call, NULL));
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaMemcpy(to, p->device_y, p->y_bytes + 2 * p->y_offset, cudaMemcpyDeviceToHost));
     CUDA(cudaFree(halves));
@@ -78,15 +100,16 @@ static int tiles_agree(const struct scheme *scheme, const struct weights *w, siz
 {
     const size_t n = w->host.n;
     double *const value = need(m * n * sizeof *value), *const bound = need(m * n * sizeof *bound);
-    struct problem p =
-        new_problem(scheme, w, m, x, y, PWL_QGEMM_SUMS_EXACT, 0, gap, random_bits(state) % 4 == 0, state);
+    struct problem p = new_problem(scheme, w, m, x, y, PWL_QGEMM_SUMS_EXACT, 0, gap,
+                                   random_bits(state) % 4 == 0 && !is_sparse(scheme), state);
     int good = 1;
     p.product.bias = w->bias;
     p.on_device.bias = w->device_bias;
     PWL(pwl_qgemm_bound(&p.product, 0, value, bound));
-    for (size_t i = 0; i < SIZES && good; i++) {
+    for (size_t i = 0; i < count_sizes(scheme) && good; i++) {
+        const uint32_t size = size_of(scheme, i);
         for (uint32_t split = 1; split <= 2 && good; split++) {
-            const pwl_qgemm_tile few = {sizes[i], split, 4, 0}, many = {sizes[i], split, 132, 0};
+            const pwl_qgemm_tile few = {size, split, 4, 0}, many = {size, split, 132, 0};
             for (int which = 0; which < 2 && good; which++) { /* once whole tiles, once shared, where there are both */
                 run(&p, which ? &many : &few, p.y);
                 run(&p, which || split == 1 ? &many : &few, p.again);
@@ -94,7 +117,7 @@ static int tiles_agree(const struct scheme *scheme, const struct weights *w, siz
                        is_within(&p, value, bound);
             }
             if (!good)
-                printf("# tile of %u, split %u, M = %zu, N = %zu, K = %zu, X %s, Y %s + %zu\n", sizes[i], split, m, n,
+                printf("# tile of %u, split %u, M = %zu, N = %zu, K = %zu, X %s, Y %s + %zu\n", size, split, m, n,
                        w->host.k, types[x], types[y], gap);
         }
     }
@@ -111,7 +134,8 @@ static void test_tiles(const struct scheme *scheme)
     int good = 1;
     for (size_t i = 0; i < (small ? 2 : 16) && good; i++) {
         const size_t m = i % 4 == 3 ? M_MOST : (size_t)random_in(&state, 1, small ? 70 : 300);
-        struct weights w = new_weights(scheme->format, ns[i % 4], ks[(i + i / 4) % 4], i % 3 ? -2 : 15, &state);
+        const size_t k = ks[(i + i / 4) % 4] * (is_sparse(scheme) ? 2 : 1);
+        struct weights w = new_weights(scheme->format, ns[i % 4], k, i % 3 ? -2 : 15, &state);
         for (int y = PWL_QGEMM_F32; y <= PWL_QGEMM_BF16 && good; y++)
             good = tiles_agree(scheme, &w, m, i % 2 ? PWL_QGEMM_F16 : PWL_QGEMM_BF16, (pwl_qgemm_type)y,
                                gaps[random_bits(&state) % 3], &state);
@@ -120,10 +144,25 @@ static void test_tiles(const struct scheme *scheme)
     tap(good, "%s: every tile", scheme->name);
 }
 
+/* Whether Y in F32 has the reference's bits. */
+static int gives_back(const struct problem *p, const pwl_qgemm_tile *tile)
+{
+    const size_t n = p->product.weights->n;
+    for (size_t i = 0; i < p->product.m * n; i++) {
+        const double got = get(PWL_QGEMM_F32, p->y + p->y_offset, i), expected = get(PWL_QGEMM_F32, p->expected, i);
+        if (memcmp(p->y + p->y_offset + 4 * i, p->expected + 4 * i, 4) == 0)
+            continue;
+        printf("# tile of %u, split %u: weight of row %zu, column %zu: %a, not %a\n", tile->tokens, tile->split, i % n,
+               i / n, got, expected);
+        return 0;
+    }
+    return 1;
+}
+
 /* Row m of X has its 1 in column m: the reference is exact. */
 static void test_one_hot(const struct scheme *scheme)
 {
-    const size_t k = small ? 96 : 352;
+    const size_t k = is_sparse(scheme) ? 320 : small ? 96 : 352;
     uint64_t state = 52;
     int good = 1;
     for (int type = PWL_QGEMM_F16; type <= PWL_QGEMM_BF16; type++) {
@@ -135,10 +174,10 @@ static void test_one_hot(const struct scheme *scheme)
             put_x((pwl_qgemm_type)type, p.x, m * k + m, 1);
         CUDA(cudaMemcpy(p.device_x, p.x, p.x_bytes, cudaMemcpyHostToDevice));
         PWL(pwl_qgemm_reference(&p.product));
-        for (size_t i = 0; i < 2 * SIZES; i++) {
-            const pwl_qgemm_tile tile = {sizes[i / 2], 1 + i % 2, 132, 0};
+        for (size_t i = 0; i < 2 * count_sizes(scheme); i++) {
+            const pwl_qgemm_tile tile = {size_of(scheme, i / 2), 1 + i % 2, 132, 0};
             run(&p, &tile, p.y);
-            good &= memcmp(p.y + p.y_offset, p.expected, p.y_bytes) == 0;
+            good = good && gives_back(&p, &tile);
         }
         free_problem(&p);
         release(&w);
@@ -163,7 +202,7 @@ static void test_activations(const struct scheme *scheme)
     const pwl_qgemm_tile few = {PWL_QGEMM_ANY_TOKENS, 1, 1, 0}, many = {PWL_QGEMM_ANY_TOKENS, 1, 132, 0};
     uint64_t state = 53;
     int good = 1;
-    struct weights w = new_weights(scheme->format, n, 160, -2, &state);
+    struct weights w = new_weights(scheme->format, n, is_sparse(scheme) ? 192 : 160, -2, &state);
     struct problem p = new_problem(scheme, &w, m, PWL_QGEMM_F16, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 8, 1, &state);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         pwl_cuda_table uploaded;
@@ -229,10 +268,11 @@ int main(int argc, char **argv)
 {
     small = test_is_small(argc, argv);
     tap(pwl_cuda_qgemm_wgmma_runs() == runs_here(PWL_QGEMM_WGMMA), "wgmma runs on 9.0 where it has code for it");
-    for (size_t i = 0; i < 3 && runs_here(PWL_QGEMM_WGMMA); i++) {
-        test_tiles(&schemes[i]);
-        test_one_hot(&schemes[i]);
-        test_activations(&schemes[i]);
+    for (size_t i = 0; i < 4 && runs_here(PWL_QGEMM_WGMMA); i++) {
+        const struct scheme *const scheme = i < 3 ? &schemes[i] : &sparse_scheme;
+        test_tiles(scheme);
+        test_one_hot(scheme);
+        test_activations(scheme);
     }
     if (!small && runs_here(PWL_QGEMM_WGMMA)) {
         test_strips(PWL_QGEMM_W4A8, PWL_QGEMM_Q4_0, "W4A8");

@@ -3,7 +3,8 @@
  * The kernel wgmma on a thousand products at random, M from 65 to 700: rows of Y within the reference's bound, every
  * row twice with the same bits, nothing written around them; with an activation, the bits of what it stores in F32,
  * mapped on the host. Whatever its tiles are: near their borders as often as not. And wgmma_bytes on two thousand, M
- * from 1, of which rows have the reference's bits, with sums and shifts now and then that 32 bits do not hold.
+ * from 1, of which rows have the reference's bits, with sums and shifts now and then that 32 bits do not hold. And
+ * wgmma_sparse as wgmma, M from 1.
  *
  * test_qgemm_wgmma_drawn_cuda        everything, on one device; exits 77 where there is none
  * test_qgemm_wgmma_drawn_cuda small  some of it, for compute-sanitizer
@@ -22,8 +23,15 @@ static int is_int8(const struct scheme *scheme)
     return scheme->scheme == PWL_QGEMM_INT8;
 }
 
+static int is_sparse(const struct scheme *scheme)
+{
+    return scheme->format == PWL_QGEMM_SPARSE4;
+}
+
 static pwl_qgemm_kernel kernel_for(const struct scheme *scheme)
 {
+    if (is_sparse(scheme))
+        return PWL_QGEMM_WGMMA_SPARSE;
     return is_int8(scheme) ? PWL_QGEMM_WGMMA_BYTES : PWL_QGEMM_WGMMA;
 }
 
@@ -31,7 +39,7 @@ static pwl_qgemm_kernel kernel_for(const struct scheme *scheme)
 static size_t draw_m(const struct scheme *scheme, uint64_t *state)
 {
     const size_t near = (size_t)(16 * random_in(state, 4, MOST_M / 16 - 1) + random_in(state, -1, 1));
-    if (is_int8(scheme) && random_bits(state) % 4 == 0)
+    if ((is_int8(scheme) || is_sparse(scheme)) && random_bits(state) % 4 == 0)
         return (size_t)random_in(state, 1, FEWEST_M);
     if (small)
         return (size_t)random_in(state, FEWEST_M, FEWEST_M + 7);
@@ -51,11 +59,12 @@ static size_t draw_n(uint64_t *state)
     return kind == 1 ? 8 * (size_t)random_in(state, 1, MOST_N / 8) : (size_t)random_in(state, 1, 260);
 }
 
-static size_t draw_k(uint64_t *state)
+static size_t draw_k(const struct scheme *scheme, uint64_t *state)
 {
+    const size_t unit = is_sparse(scheme) ? 64 : 32;
     if (small)
-        return 32 * (size_t)random_in(state, 1, 3);
-    return 32 * (size_t)random_in(state, 1, random_bits(state) % 10 ? 36 : 160);
+        return unit * (size_t)random_in(state, 1, 3);
+    return unit * (size_t)random_in(state, 1, random_bits(state) % 10 ? 36 : (int64_t)(5120 / unit));
 }
 
 /* Of everything that Y lies in; FNV-1a. */
@@ -100,15 +109,17 @@ static int plain_agrees(const struct scheme *scheme, const struct weights *w, ui
     const size_t m = draw_m(scheme, state), offset = is_aligned ? 0 : random_bits(state) % 4;
     const size_t gap = is_aligned ? 8 * (random_bits(state) % 3) : random_bits(state) % 8;
     const pwl_qgemm_type x = draw_type_x(scheme, state), y = draw_type_y(scheme, state);
-    struct problem p =
-        new_problem(scheme, w, m, x, y, PWL_QGEMM_SUMS_EXACT, offset, gap, random_bits(state) % 5 == 0, state);
+    struct problem p = new_problem(scheme, w, m, x, y, PWL_QGEMM_SUMS_EXACT, offset, gap,
+                                   random_bits(state) % 5 == 0 && !is_sparse(scheme), state);
     const size_t apart = (m - 1) / 4, first = random_bits(state) % (m - 4 * apart);
     const size_t rows[] = {first, first + apart, first + 2 * apart, first + 3 * apart, first + 4 * apart};
     set_bias(&p, w, state);
     if (is_int8(scheme))
         draw_numbers(&p, w, state);
     struct expected expected = expect_rows(&p, rows, apart ? 5 : 1);
-    const int good = agrees_with(&p, kernel_for(scheme), &expected);
+    int good = agrees_with(&p, kernel_for(scheme), &expected);
+    if (is_sparse(scheme)) /* those that serve any scheme, one of them */
+        good = good && agrees_with(&p, m > 8 && m % 2 ? PWL_QGEMM_TILED : PWL_QGEMM_NAIVE, &expected);
     if (bits)
         print_hash(&p);
     free_expected(&expected);
@@ -125,9 +136,9 @@ static int fused_product_agrees(const struct scheme *scheme, const struct weight
     struct table table = new_table(kind, kind % 3 == PWL_INT8 ? 16 : 64, state);
     struct pair_bias pair = split_bias(w);
     const int int8 = is_int8(scheme);
-    struct problem p =
-        new_problem(scheme, w, m, draw_type_x(scheme, state), int8 ? PWL_QGEMM_S32 : PWL_QGEMM_F32,
-                    PWL_QGEMM_SUMS_EXACT, 8, 8, random_bits(state) % 5 == 0, state); /* room for the widest rows of Y */
+    struct problem p = new_problem(scheme, w, m, draw_type_x(scheme, state), int8 ? PWL_QGEMM_S32 : PWL_QGEMM_F32,
+                                   PWL_QGEMM_SUMS_EXACT, 8, 8, random_bits(state) % 5 == 0 && !is_sparse(scheme),
+                                   state); /* room for the widest rows of Y */
     void *const values = need(4 * m * n);
     int8_t *const q_w = need(n * w->host.k), *const n_w = need(n);
     if (int8)
@@ -167,8 +178,8 @@ static void test_drawn(const struct scheme *scheme)
     for (int i = 0; i < (small ? 2 : bits ? 8 : is_int8(scheme) ? IN_INT8 : PRODUCTS) && good; i++) {
         const int fused = small ? i : i % 4 == 3;
         const size_t n = draw_n(&state), multiple = (n + 15) / 16 * 16;
-        struct weights w = new_weights(scheme->format, fused && random_bits(&state) % 2 ? multiple : n, draw_k(&state),
-                                       (int)random_in(&state, -8, 15), &state);
+        struct weights w = new_weights(scheme->format, fused && random_bits(&state) % 2 ? multiple : n,
+                                       draw_k(scheme, &state), (int)random_in(&state, -8, 15), &state);
         good = (fused ? fused_product_agrees : plain_agrees)(scheme, &w, &state);
         if (!good)
             printf("# product %d\n", i);
@@ -183,6 +194,8 @@ int main(int argc, char **argv)
     small = test_is_small(bits ? 1 : argc, argv);
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes && runs_here(PWL_QGEMM_WGMMA); i++)
         test_drawn(&schemes[i]);
+    if (runs_here(PWL_QGEMM_WGMMA_SPARSE))
+        test_drawn(&sparse_scheme);
     if (!runs_here(PWL_QGEMM_WGMMA))
         tap(1, "wgmma # SKIP it has no code for this device");
     return tap_end();

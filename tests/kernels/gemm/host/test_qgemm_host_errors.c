@@ -72,6 +72,7 @@ static void test_products(struct operand *q4, struct operand *rows)
     Q4(call.panels.memory = NULL, PWL_QGEMM_ERR_NULL, "no memory of panels");
     Q4(call.panels.memory = (const char *)call.panels.memory + 16, PWL_QGEMM_ERR_ALIGN, "panels aligned to 16");
     Q4(call.panels.format = (pwl_qgemm_format)64, PWL_QGEMM_ERR_FORMAT, "panels of no format");
+    Q4((call.panels.format = PWL_QGEMM_SPARSE4, call.panels.k = 64), PWL_QGEMM_ERR_FORMAT, "panels of two of four");
     INT8(call.panels.format = PWL_QGEMM_ROWS4, PWL_QGEMM_ERR_FORMAT, "panels of nibbles in rows, which are made bytes");
     Q4(call.panels.k = 48, PWL_QGEMM_ERR_SHAPE, "K of 48");
     Q4(call.panels.n = 0, PWL_QGEMM_ERR_SHAPE, "N of 0");
@@ -165,7 +166,7 @@ static void test_ranges(struct operand *w)
 
 static void test_arrange(const struct operand *w)
 {
-    static uint8_t memory[8192];
+    static uint8_t memory[8192], piece[3328] __attribute__((aligned(16)));
     pwl_qgemm_panels panels = {NULL, 1, 2, 3, PWL_QGEMM_Q8_0};
     pwl_qgemm_weights bad = w->packed;
     size_t bytes;
@@ -182,6 +183,10 @@ static void test_arrange(const struct operand *w)
         "panels where the packed weights are");
     bad.bytes++;
     tap(pwl_qgemm_arrange(&bad, memory, sizeof memory, &panels) == PWL_QGEMM_ERR_SPACE, "weights of another size");
+    bad = (pwl_qgemm_weights){piece, 1, 64, sizeof piece, PWL_QGEMM_SPARSE4, 0};
+    tap(pwl_qgemm_panels_bytes(&bad, &bytes) == PWL_QGEMM_ERR_FORMAT &&
+            pwl_qgemm_arrange(&bad, memory, sizeof memory, &panels) == PWL_QGEMM_ERR_FORMAT,
+        "weights with two of four columns");
     tap(!panels.memory && panels.n == 1 && memory[0] == 0 && memory[63] == 0, "and nothing was written");
 }
 
