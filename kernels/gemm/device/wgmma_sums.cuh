@@ -19,9 +19,10 @@ template <class shape> constexpr unsigned out_bytes()
 
 template <class shape> constexpr unsigned units_bytes = groups *most_tokens * sizeof(unit_type<shape>);
 
-/* With tiles along N in panels of so many; describe_x(tensor, rows) describes X in boxes of so many rows. */
+/* With tiles along N in panels of so many; describe_x(tensor, rows) describes X in boxes of so many rows. Static, so
+ * that only names of pwl_ leave the library. */
 template <class shape, class describe>
-int launch_sums(const pwl_qgemm_call *call, size_t panel, describe describe_x, struct CUstream_st *stream)
+static int launch_sums(const pwl_qgemm_call *call, size_t panel, describe describe_x, struct CUstream_st *stream)
 {
     constexpr unsigned left =
         most_shared - units_bytes<shape> - alignment - (shape::direct ? 0 : PWL_PLAN_IMAGE) - most_group_bytes<shape>;
@@ -50,7 +51,7 @@ int launch_sums(const pwl_qgemm_call *call, size_t panel, describe describe_x, s
 }
 
 /* Of X in halves. */
-template <class shape> int launch_halves(const pwl_qgemm_call *call, size_t panel, struct CUstream_st *stream)
+template <class shape> static int launch_halves(const pwl_qgemm_call *call, size_t panel, struct CUstream_st *stream)
 {
     return launch_sums<shape>(
         call, panel,
