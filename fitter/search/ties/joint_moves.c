@@ -16,8 +16,9 @@ static bool line_through(const struct tie_search *search, int begin, int end, do
     const struct line_rules *rules = search->rules;
     const struct points *points = search->points;
     const double x = code - (double)line_origin(rules, points->cell[begin]);
+    const bool level = slope == 0 || rules->slopes.low == 0;
     /* With a longer shift the slope is beyond its limit. */
-    const int longest = slope != 0 ? ilogb((double)rules->slopes.low) - ilogb(slope) + 1 : rules->shift_max;
+    const int longest = level ? rules->shift_max : ilogb((double)rules->slopes.low) - ilogb(slope) + 1;
     for (int n = longest < rules->shift_max ? longest : rules->shift_max; n >= rules->shift_min; n--) {
         const double unit = ldexp(1, n);
         *line = (struct line){.q_b = slope_nearest(rules, slope * unit), .n = n};
