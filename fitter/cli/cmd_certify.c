@@ -157,7 +157,8 @@ static int run(int argc, char **argv, struct diag *diag)
     if (argument_take(&command_certify, argc, argv, "table", &request.path, set_option, &request, diag))
         return diag->code;
     if (!request.path)
-        return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc certify TABLE.json -o NEW.json");
+        return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc certify TABLE.json %s",
+                        request.check ? "--check PROOF" : "-o NEW.json");
     const char *const measures = request.exhaustive ? "--exhaustive"
                                  : request.samples  ? "--samples"
                                  : request.weights  ? "--weights"

@@ -25,7 +25,7 @@
 
 static const struct option_info options[] = {
     {"--format", EMIT_FORMATS,
-     "c (default), cuda: headers; sv, v: hardware; csv: a row a segment; npy: arrays; `pwlc list formats` has all"},
+     "headers, hardware, arrays: `pwlc list formats`; by default what the ending of -o names, as .sv, else c"},
     {"--profile", "P[:NOTATION]",
      "instead of --format: the table of a chip or library, as tosa16 or tosa16:mlir; `pwlc list profiles`"},
     {"--standalone", NULL,
@@ -283,6 +283,17 @@ static int check_request(const struct request *request, struct diag *diag)
     return check_target(request, diag) ? diag->code : check_output(request, diag);
 }
 
+/* The format that the ending of -o names: NAME.sv is sv, NAME.vhd vhdl; a C header for all others. */
+static const struct emitter *format_of_output(const char *output)
+{
+    const char *const slash = output ? strrchr(output, '/') : NULL;
+    const char *const dot = output ? strrchr(slash ? slash : output, '.') : NULL;
+    const struct emitter *named = NULL;
+    if (dot)
+        named = emitter_find(strcmp(dot, ".vhd") == 0 ? "vhdl" : dot + 1);
+    return named ? named : &emitters[0];
+}
+
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_emit, .argc = argc, .argv = argv};
@@ -305,7 +316,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     if (request->output && strcmp(request->output, "-") == 0)
         request->output = NULL;
     if (!request->emitter && !request->profile)
-        request->emitter = &emitters[0];
+        request->emitter = format_of_output(request->output);
     const int code = check_request(request, diag);
     if (!request->emit.prefix)
         request->emit.prefix = "pwl_";
@@ -533,7 +544,7 @@ static int emit_network(const struct request *request, const char *path, struct 
         return diag_set(diag, EXIT_USAGE, "%s: a network, which is emitted alone", path);
     if (strcmp(request->emitter->name, "c") != 0 || request->emit.standalone)
         return diag_set(diag, EXIT_USAGE, "%s: a network, which is a header for the runtime; leave out %s", path,
-                        request->emit.standalone ? "--standalone" : "--format");
+                        request->emit.standalone ? "--standalone" : "--format, and name -o FILE.h");
     if (network_emit(path, request->sizes, request->size_count, &request->emit, &out, diag) == EXIT_DONE)
         write_all(request, &out, diag);
     text_free(&out);

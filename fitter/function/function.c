@@ -41,6 +41,11 @@ static int unknown_function(const char *name, struct diag *diag)
             names[count++] = info->aliases[i];
     names[count] = NULL;
     char meant[SUGGESTION_SIZE];
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")])
+        return diag_set(
+            diag, EXIT_USAGE,
+            "unknown function '%.*s'; a formula of x is given by --expr, a name is one that `pwlc list` shows", SHOWN,
+            name);
     return diag_set(diag, EXIT_USAGE, "unknown function '%.*s'%s `pwlc list` names them all", SHOWN, name,
                     suggestion(name, names, ";", meant));
 }

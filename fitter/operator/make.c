@@ -126,8 +126,8 @@ static int make_softmax(const struct operator_request *request, struct row_opera
         return diag_set(diag, EXIT_USAGE, "--fraction %d: must be from %d to %d", of->fraction, LEAST_FRACTION,
                         DEFAULT_FRACTION);
     if (of->kind == OPERATOR_SOFTMAX && !(scale->power_of_two && scale->shift_bits >= 1 && scale->shift_bits <= 16))
-        return diag_set(diag, EXIT_USAGE, "--out: the scale %s, must be from 2^-1 to 2^-16: probabilities are shares",
-                        scale->text);
+        return diag_set(diag, EXIT_USAGE,
+                        "--out: the scale %s, must be a power of two from 2^-1 to 2^-16, as in u8:2^-8", scale->text);
     if (make_exp(of, diag) || (of->kind == OPERATOR_LOG_SOFTMAX && make_log(of, diag)) ||
         (of->kind == OPERATOR_WEIGH && element_make(of, diag)))
         return diag->code;

@@ -784,7 +784,7 @@ def not_following(table, segments, error, squares, largest, costs):
     exact, bound = Fraction(largest, ONE), Fraction(bound or 0)
     if objective == "rms":
         best = costs - squares <= max(costs / 10**9, Fraction(table.count, 2**30)) and not table.weights_sha256
-        best = best and agrees(bound, Fraction(table.certificate["rms_err_lsb"]) * ONE, 0)
+        best = best and (bound == 0 or agrees(bound, Fraction(table.certificate["rms_err_lsb"]) * ONE, 0))
         low = best and optimal or bound**2 * table.count <= squares * Fraction(1000002, 1000000)
     elif objective == "max":
         slack = max(Fraction(1, 10**8), exact / 10**11, Fraction(max(abs(table.y.qmin), abs(table.y.qmax)), 2**48))
@@ -816,7 +816,7 @@ def check_proof(text):
                 "; not proven: lower_bound_lsb" * bool(certificate["lower_bound_lsb"]))
     values, wide = enclose(table)
     largest, outputs, targets = check_certificate(table, certificate, values, wide)
-    said = [f"accepted: largest error {largest / ONE:.10g} LSB, {len(table.segments)} segments"]
+    said = [f"accepted: largest error {max(largest, 0) / ONE:.10g} LSB, {len(table.segments)} segments"]
     objective, claim = certificate["objective"], proof["impossible"]
     left = ["the averages (their weights are needed)"] if table.weights_sha256 else []
     # The largest that the sum of squares may be, and the least that the nearest outputs may have.
@@ -824,8 +824,11 @@ def check_proof(text):
     nearest = Fraction(sum(max(abs(((t + ONE // 2) & -ONE) - t) - wide, 0)**2 for t in targets), ONE**2)
     if claim is None:  # No table has less than no segments, an error of less than 0, or outputs nearer than these.
         require(proof["rules"] is None and proof["chains"] is None, "there are rules or chains, and no claim")
-        return "; ".join(said + [f"not proven: {part}" for part in
-                                 left + not_following(table, 0, 0, nearest, largest, costs)])
+        missing = not_following(table, 0, 0, nearest, largest, costs)
+        if certificate["optimal"] and "optimal" not in missing:
+            said += [{"rms": "no table has a smaller RMS error, for each output is the nearest code",
+                      "max": "no table has a smaller error", "segments": "no table has fewer segments"}[objective]]
+        return "; ".join(said + [f"not proven: {part}" for part in left + missing])
     claim = read(claim, "impossible", "int segments", "int squares unit" if objective == "rms" else "str error")
     rules, segments, squares = Rules(proof["rules"], table), claim["segments"], claim.get("squares", 0)
     require(1 <= segments <= 4096 and 0 <= claim.get("unit", 0) <= 60, "impossible: is out of range")

@@ -21,27 +21,34 @@ static int set_integer(const char *flag, const char *value, int min, int max, in
     return EXIT_DONE;
 }
 
+/* A second function; or a type, as one writes it who takes --in and --out for the order of arguments. */
+static int refuse_second(const struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!spec->function.info && !spec->function.samples)
+        return EXIT_DONE;
+    const bool is_type = strcmp(flag, "FUNCTION") == 0 && strchr(value, ':');
+    return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; %s", flag, value,
+                    function_name(&spec->function), is_type ? "types are given by --in and --out" : "give one");
+}
+
 static int set_function(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (spec->function.info || spec->function.samples)
-        return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; give one", flag, value,
-                        function_name(&spec->function));
+    if (refuse_second(spec, flag, value, diag))
+        return diag->code;
     return function_init(&spec->function, value, diag);
 }
 
 static int set_samples(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (spec->function.info || spec->function.samples)
-        return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; give one", flag, value,
-                        function_name(&spec->function));
+    if (refuse_second(spec, flag, value, diag))
+        return diag->code;
     return samples_read(value, &spec->function.samples, diag);
 }
 
 static int set_expression(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (spec->function.info || spec->function.samples)
-        return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; give one", flag, value,
-                        function_name(&spec->function));
+    if (refuse_second(spec, flag, value, diag))
+        return diag->code;
     return function_set_expression(&spec->function, value, flag, diag);
 }
 

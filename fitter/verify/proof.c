@@ -178,6 +178,6 @@ int prove(const struct verification *verification, const struct table *table, st
         snprintf(verdict->claim, sizeof verdict->claim, "equal at every one of %d codes, no feedback",
                  1 << table->in.bits);
     else
-        snprintf(verdict->claim, sizeof verdict->claim, "no feedback");
+        snprintf(verdict->claim, sizeof verdict->claim, "no feedback; that codes are equal is left to --against sv");
     return EXIT_DONE;
 }

@@ -5,7 +5,7 @@
     check_pages.py PWLC SOURCE
 
 README.md is short; each page of docs/ begins with a task and a command that run_pages.py runs; links and the paths of
-the repository that are named exist; docs/ names every command of pwlc, and no page a flag that no command has.
+the repository that are named exist; docs/ names every command of pwlc, docs/building.md has a row for each, and no page a flag that no command has.
 """
 import pathlib
 import re
@@ -124,10 +124,12 @@ def main():
 
     listed = re.search(r"^Commands:\n(.*?)\n\n", help_of(pwlc), re.MULTILINE | re.DOTALL)[1]
     commands = [line.split()[0] for line in listed.splitlines()]
-    text = "\n".join(page.read_text() for page in docs)
+    text, table = "\n".join(page.read_text() for page in docs), (source / "docs/building.md").read_text()
     for command in commands:
         if f"pwlc {command}" not in text:
             problems.append(f"docs/ does not name pwlc {command}")
+        if f"\n| `pwlc {command}` |" not in table:
+            problems.append(f"docs/building.md: no row for pwlc {command} in its table of commands")
     report(f"docs/ names the {len(commands)} commands of pwlc")
 
     known = OTHER_FLAGS | {flag for command in ((), *((name,) for name in commands))

@@ -5,8 +5,8 @@
     run_pages.py PWLC SOURCE [PAGE...]            TAP; fails where a page shows anything else
     run_pages.py PWLC SOURCE --write [PAGE...]    puts the outputs into the pages instead
 
-A page is one shell session in an empty directory, pwlc in PATH; the environment says where the libraries are. Each
-fenced block is one of these, by the word behind its first three backquotes:
+A page is one shell session in an empty directory, pwlc and its checker of proofs in PATH; the environment says where
+the libraries are. Each fenced block is one of these, by the word behind its first three backquotes:
 
     console        lines that begin with "$ " are commands (a line that ends in a backslash goes on in the next), what
                    follows is all that they print; a command that fails is an error, in a pipe too, so that head, which
@@ -230,7 +230,8 @@ class Page:
 
 
 def environment_for(pwlc, directory):
-    (directory / "pwlc").symlink_to(pwlc)
+    for program in (pwlc, pwlc.parent / "pwlc-check-proof"):
+        (directory / program.name).symlink_to(program)
     environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "NO_COLOR": "1",
                    "XDG_CACHE_HOME": str(directory / "cache"),
                    "PYTHONDONTWRITEBYTECODE": "1",

@@ -96,6 +96,8 @@ def main():
         refused("shards=0", lambda: pwl.explore("tanh", **types, executor=concurrent.futures.ThreadPoolExecutor(), shards=0))
         refused("shard: no keyword of explore()", lambda: pwl.explore("tanh", shard="1/2"))
         refused("shards=-1", lambda: pwl.sweep([], shards=-1))
+        for one in (pwl.fit("tanh", **types), "tanh.json", pathlib.Path("tanh.json")):
+            refused("of one, [table]", lambda: pwl.sweep(one))
 
     end()
 

@@ -157,7 +157,7 @@ def _():
 def _():
     op = OPERATORS["softmax"]
     x = codes(op, 2, 10)
-    refused("codes are integers", lambda: op(x.astype(float)))
+    refused("codes are integers; of real numbers quantize() makes them", lambda: op(x.astype(float)))
     refused("must be from -128 to 127", lambda: op([[0, 128]]))
     refused("1 to 200", lambda: op(codes(op, 201)))
     refused("shape (", lambda: op(3))

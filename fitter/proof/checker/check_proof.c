@@ -116,7 +116,7 @@ static void find_open(bool open[2], i64 number, i128 limit, double least, i128 l
     double bound = said.lower_bound;
     if (is_objective("rms")) {
         best = squares - least <= fmax(squares / 1e9, ldexp((double)codes, -30)) && !weights;
-        best = best && agrees(bound, said.rms, 0);
+        best = best && (bound == 0 || agrees(bound, said.rms, 0));
         low = (best && said.optimal) || bound * bound * (double)codes <= least * 1.000002;
     } else if (is_objective("max")) {
         i128 slack = larger(ONE / 100000000, largest / 100000000000);
@@ -183,12 +183,16 @@ static i64 check_impossible(json_t *impossible, json_t *rule, json_t *chains, i1
     return left;
 }
 
-/* What the certificate says of other tables, and no claim bears out: no table has less than no segments, an error of
- * less than 0, or outputs nearer than the nearest. */
+/* What the certificate says of other tables, and no claim bears out, or needs to: no table has less than no segments,
+ * an error of less than 0, or outputs nearer than the nearest. */
 static void tell_unproven(i128 largest)
 {
     bool open[2];
     find_open(open, 0, 0, nearest, largest);
+    if (said.optimal && !open[0])
+        printf("; no table has %s", is_objective("rms")   ? "a smaller RMS error, for each output is the nearest code"
+                                    : is_objective("max") ? "a smaller error"
+                                                          : "fewer segments");
     printf("%s%s", open[0] ? "; not proven: optimal" : "", open[1] ? "; not proven: lower_bound_lsb" : "");
 }
 
@@ -226,7 +230,7 @@ int main(int arguments, char **argument)
     i128 largest = check_certificate() - unit;
     REQUIRE(impossible || (!rule && !chains), "rules or chains, and no claim");
     i64 left = impossible ? check_impossible(impossible, rule, chains, largest) : 0;
-    printf("%s: accepted: largest error %.10g LSB, %lld segments", file_name, in_steps(largest), count);
+    printf("%s: accepted: largest error %.10g LSB, %lld segments", file_name, in_steps(larger(largest, 0)), count);
     const char *kind = rules.equal ? "equal " : "";
     if (impossible && claim.error)
         printf("; no allowed table of at most %lld %ssegments is within %s LSB", claim.segments, kind, claim.error);

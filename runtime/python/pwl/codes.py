@@ -113,7 +113,7 @@ def codes_of(x: Any, side: Type) -> Array:
     if array.dtype == side.dtype:
         return array
     if array.dtype.kind not in "iu":
-        raise Error(f"an array of {array.dtype}: codes are integers")
+        raise Error(f"an array of {array.dtype}: codes are integers; of real numbers quantize() makes them")
     if array.size:
         check_codes(side, int(array.min()), int(array.max()))
     return array.astype(side.dtype)

@@ -120,6 +120,8 @@ def sweep(tables: Iterable[Union[Table, str, "os.PathLike[str]"]], *, executor: 
     """`pwlc sweep` of tables, or of their files, whose flags are keywords: a dict for each, with the fields of `--format
     json`. With an executor, each table is a part, and with exhaustive=True a wide one has as many as `shards` says."""
     _checked(shards)
+    if isinstance(tables, (Table, str, os.PathLike)):
+        raise Error("sweep: of a list of tables or files; of one, [table]")
     commands = []
     for number, of in enumerate(tables):
         text = of.to_json() if isinstance(of, Table) else pathlib.Path(of).read_text(encoding="utf-8")

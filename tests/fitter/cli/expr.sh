@@ -66,6 +66,8 @@ refused 'does not depend on x' --expr '2*3' $types
 refused 'has 2 values' --expr 'x, 2' $types
 refused 'the function is already tanh' tanh --expr x $types
 refused 'the function is already expr' --expr x tanh $types
+refused 'the function is already tanh; types are given by --in and --out' tanh s8:2^-5 s8:2^-7
+refused "unknown function 'x*x'; a formula of x is given by --expr" 'x*x' $types
 refused 'the function is already expr' --expr x --samples points.csv $types
 refused '--expr is given more than once' --expr x --expr x $types
 refused 'expr has no parameters' --expr x $types --param alpha=1

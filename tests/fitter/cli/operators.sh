@@ -169,7 +169,7 @@ done
 
 # Flags.
 expect_error 2 'rows is needed' fit softmax --in s8:0.1 --out u8:2^-8
-expect_error 2 '--out: the scale 0.004' fit softmax --in s8:0.1 --out u8:0.004 --rows 5
+expect_error 2 '--out: the scale 0.004, must be a power of two from 2^-1 to 2^-16' fit softmax --in s8:0.1 --out u8:0.004 --rows 5
 expect_error 2 '--in: 12 bits' fit softmax --in s12:0.1 --out u8:2^-8 --rows 5
 expect_error 2 '--rows 65537' fit softmax --in s8:0.1 --out u8:2^-8 --rows 65537
 expect_error 2 '--segments: not of a row operator' fit softmax --in s8:0.1 --out u8:2^-8 --rows 5 --segments 8

@@ -158,6 +158,28 @@ if [ -x "$(dirname "$pwlc")/pwlc-check-proof" ]; then
     expect_status 0 certify tanh.json -o kept.json
     cmp -s kept.json tanh.json || fail 'certify drops the name of a proof'
 
+    # What needs no claim of other tables is said all the same, and what has none so far; both checkers use the same words.
+    printf '%s\n' 'relu.proof: accepted: largest error 0 LSB, 2 segments; no table has a smaller error' \
+        'lut.proof: accepted: largest error 0.4969791212 LSB, 256 segments; no table has a smaller RMS error, for each output is the nearest code' \
+        'near.proof: accepted: largest error 0.4967732261 LSB, 12 segments; no table has a smaller RMS error, for each output is the nearest code' \
+        'single.proof: accepted: largest error 55 LSB, 1 segments; no table has fewer segments' \
+        'ties.proof: accepted: largest error 0.7009340944 LSB, 16 segments; not proven: optimal; not proven: lower_bound_lsb' >expected
+    expect_status 0 fit relu --in s8:2^-4 --out s8:2^-4 --segments 2 --method minimax -o relu.json --proof relu.proof
+    expect_status 0 fit tanh $types --method lut -o lut.json --proof lut.proof
+    expect_status 0 fit gelu --in s8:2^-5 --out s8:2^-5 -o near.json --proof near.proof
+    expect_status 0 fit sqrt --in s8:1 --out s8:2^-4 --max-err 200 --outside clamp -o single.json --proof single.proof
+    expect_status 0 fit tanh $types --monotone -o ties.json --proof ties.proof
+    for name in relu lut near single ties; do
+        expect_status 0 certify $name.json --check $name.proof
+        cat ../out
+    done >checked
+    cmp -s expected checked || fail "certify --check: $(diff expected checked)"
+    if /usr/bin/python3 -c 'import mpmath' 2>/dev/null; then
+        /usr/bin/python3 "$root/fitter/proof/check_proof.py" {relu,lut,near,single,ties}.proof >checked
+        cmp -s expected checked || fail "check_proof.py: $(diff expected checked)"
+    fi
+    expect_error 2 'a table is needed: pwlc certify TABLE.json --check PROOF' certify --check tanh.proof
+
     # What does not hold: a run, and its own table's name of it; another table; another proof of the same one.
     sed 's/"runs": \[1, /"runs": [2, /' tanh.proof >named.proof
     expect_error 3 'named.proof: refused: proof: the certificate names another proof' certify tanh.json --check named.proof

@@ -102,6 +102,23 @@ expect_error 1 'missing/' emit tanh.json -MD -MF missing/out.d -o out.h
 head -c 300 tanh.json >cut.json
 expect_error 2 'cut.json' emit cut.json -o out.h
 
+# Without --format the ending of -o names it; all others are C headers. What contradicts it is said of that format.
+for format in sv v json csv npy mem coe mif; do
+    expect_status 0 emit tanh.json --format $format && cp ../out expected
+    expect_status 0 emit tanh.json -o by.ending.$format
+    holds "-o NAME.$format" cmp by.ending.$format expected
+    expect_status 0 emit tanh.json -o by.ending.$format --check
+done
+expect_status 0 emit tanh.json --format vhdl && cp ../out expected
+expect_status 0 emit tanh.json -o by.ending.vhd && holds '-o NAME.vhd' cmp by.ending.vhd expected
+mkdir folder.sv
+for file in by.ending.hpp by.ending.c folder.sv/header by.ending.sv2 csv; do
+    expect_status 0 emit tanh.json -o $file && holds "-o $file" cmp $file tanh.h
+done
+expect_status 0 emit tanh.json --format c -o named.sv && holds '--format before the ending' cmp named.sv tanh.h
+expect_error 2 '--standalone needs --format c; --format sv' emit tanh.json --standalone -o out.sv
+expect_status 0 emit tanh.json --stages 3 -o staged.sv
+
 # --attribute places every array, and nothing else.
 section='__attribute__((section(".tables")))'
 for flag in '' --standalone; do

@@ -149,6 +149,19 @@ expect_error 1 'cannot write' emit tanh.json --format sv -o missing/tanh.sv
 "$pwlc" fit leaky_relu --in s24:2^-8 --out s24:2^-8 --param alpha=0.5 --method uniform --segments 2 -o wide.json 2>../err
 expect_error 2 '24-bit codes need 2^24 entries' emit wide.json --format sv --rtl-style rom
 
+# A bench of other stages than its module's says so.
+says_stages='of 1 edges before; emit module and bench with the same --stages'
+if command -v iverilog >/dev/null; then
+    "$pwlc" emit tanh.json --stages 3 -o other.sv && "$pwlc" emit tanh.json --format sv-tb -o other_tb.sv
+    { iverilog -g2012 -o other.vvp other.sv other_tb.sv && vvp -n other.vvp; } >../other 2>&1 || true
+    holds 'a bench of other stages' grep -q "$says_stages" ../other
+fi
+if command -v ghdl >/dev/null; then
+    mkdir other && "$pwlc" emit tanh.json --stages 3 -o other/t.vhd && "$pwlc" emit tanh.json --format vhdl-tb -o other/t_tb.vhd
+    (cd other && ghdl -a --std=08 t.vhd t_tb.vhd && ghdl -r --std=08 pwl_tanh_s8_tb --ieee-asserts=disable) >../ghdl 2>&1 || true
+    holds 'a bench in VHDL of other stages' grep -q "$says_stages" ../ghdl
+fi
+
 # Units of rows.
 "$pwlc" fit softmax --in s8:0.1 --out u8:2^-8 --rows 16 -o softmax.json
 "$pwlc" fit requantise --in s16:0.1 --out s8:0.2 -o requantise.json
