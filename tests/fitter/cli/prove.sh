@@ -200,6 +200,10 @@ END
     # Errors that are next to nothing, but no less than the last digits of their sum.
     expect_status 0 fit softplus --in u4:2^-4 --out s5:2^64 --segments 8 --knots uniform -o tiny.json --proof tiny.proof
     expect_status 0 certify tiny.json --check tiny.proof
+    # Of the slope 1 * 2^27 types allow the one bias of -16, which costs more.
+    expect_status 0 fit gelu_tanh --in u5:2^-2 --out s4:2^-4 --knots uniform --segments 1 --form biased \
+        --rounding half_up --slope-terms 1 --offset-type s8 -o steep.json --proof steep.proof
+    expect_status 0 certify steep.json --check steep.proof
     sed '1s/{/{"more": 1, /' other.proof >more.proof
     expect_error 2 'more.proof: cannot be read: ' certify alone.json --check more.proof
     expect_error 2 '--exhaustive: not with --check' certify alone.json --check tanh.proof --exhaustive
