@@ -126,7 +126,11 @@ static void apply(const struct run *run, struct jet *a, enum ball_function funct
 {
     struct ball f[3];
     ball_function(function, a->at[0], run->order, f);
-    chain(run, a, f);
+    /* Of what does not change over an interval f has no slope, though f' be infinite there, as of sqrt(max(x, 0)). */
+    if (run->wide && ball_is(a->at[1], 0) && ball_is(a->at[2], 0))
+        set_constant(run, a, f[0]);
+    else
+        chain(run, a, f);
 }
 
 static void power_of_whole(const struct run *run, struct jet *a, double n)

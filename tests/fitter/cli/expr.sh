@@ -131,6 +131,9 @@ for method in lsq minimax uniform; do
 done
 expect_status 0 fit --expr 'x>0.1?1:0' --in s12:2^-8 --out s8:2^-6 -o narrow.json
 if grep -q 'nothing is proven' ../err; then fail "every code was compared: $(cat ../err)"; fi
+# Level where the root's own slope is infinite.
+expect_status 0 fit --expr 'sqrt(max(x,0))-x/3' --in s22:2^-18 --out s16:2^-13 --method uniform --segments 4 -o wide.json
+grep -q '"bound_lsb"' wide.json || fail "sqrt(max(x,0))-x/3 has no bound: $(cat ../err)"
 # With more jumps than can be looked at there is none.
 expect_status 0 fit --expr 'floor(x*100000)/100000-x' --in s22:2^-19 --out s16:2^-30 --method uniform --segments 4 -o wide.json
 checks=$((checks + 1))
