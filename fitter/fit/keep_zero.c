@@ -23,8 +23,9 @@ bool zero_find(const struct function *function, const struct tensor *in, const s
         return false;
     const double value = function_at(function, dd_of(0)).hi;
     const double q_y = target_unclipped(function, in, out, OUTSIDE_ERROR, q_x).hi;
-    *zero = (struct zero){q_x, (int64_t)q_y, value};
-    return (value == 0 || value == 0.5) && q_y == rint(q_y) && q_y >= (double)out->qmin && q_y <= (double)out->qmax;
+    const bool is_code = q_y == rint(q_y) && q_y >= (double)out->qmin && q_y <= (double)out->qmax;
+    *zero = (struct zero){q_x, is_code ? (int64_t)q_y : out->qmin, value};
+    return (value == 0 || value == 0.5) && is_code;
 }
 
 bool zero_is_kept(const struct table *table, const struct zero *zero)

@@ -64,7 +64,7 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
     if (points->clipped == points->count)
         return diag_set(diag, EXIT_USAGE,
                         "--out: %s is outside the output range at every input code, so the table "
-                        "would be constant; change the scale or the zero point",
+                        "would hold no values but the ends of that range; change the scale or the zero point",
                         function_name(&spec->function));
 
     if (has_points(spec))

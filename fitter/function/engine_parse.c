@@ -28,7 +28,8 @@ struct parser {
     bool has_x;
     const char *refused; /* the first place that is not understood; null while there is none */
     const struct function_info *miscalled;
-    bool too_deep, out_of_memory;
+    const char *of_one; /* a function that was given more than one argument */
+    bool too_deep, too_large, out_of_memory;
 };
 
 static const struct ball pi = {{0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53}, 0x1p-106};
@@ -179,7 +180,8 @@ static bool parse_number(struct parser *parser)
 {
     struct ball value;
     const char *const from = parser->at, *const end = read_number(from, &value);
-    if (end == NULL || !isfinite(value.mid.hi))
+    parser->too_large = end != NULL && !isfinite(value.mid.hi);
+    if (end == NULL || parser->too_large)
         return refuse(parser, from);
     parser->at = end;
     return add_constant(parser, value);
@@ -322,7 +324,9 @@ static bool parse_arguments(struct parser *parser, const struct known_function *
             return false;
         if (*skip_blanks(parser) == ')')
             break;
-        if (*parser->at != ',' || (most == 1 && !(known && known->joins)))
+        if (*parser->at == ',' && most == 1 && !(known && known->joins))
+            parser->of_one = known ? known->name : info->name;
+        if (*parser->at != ',' || parser->of_one != NULL)
             return refuse(parser, parser->at);
         parser->at++;
     }
@@ -472,6 +476,12 @@ static int say(const struct parser *parser, const char *field, struct diag *diag
     if (parser->miscalled != NULL)
         return diag_set(diag, EXIT_USAGE, "%s '%.*s': too many arguments of %s, which takes x and %s", field, SHOWN,
                         text, parser->miscalled->name, parser->miscalled->parameters[0].name);
+    if (parser->of_one != NULL)
+        return diag_set(diag, EXIT_USAGE, "%s '%.*s': too many arguments of %s, which takes one, at character %d",
+                        field, SHOWN, text, parser->of_one, (int)(at - text) + 1);
+    if (parser->too_large)
+        return diag_set(diag, EXIT_USAGE, "%s '%.*s': the number at character %d is too large, must be below 1e308",
+                        field, SHOWN, text, (int)(at - text) + 1);
     if (parser->too_deep)
         return diag_set(diag, EXIT_USAGE, "%s '%.*s': nested too deeply at character %d", field, SHOWN, text,
                         (int)(at - text) + 1);

@@ -126,7 +126,11 @@ static void apply(const struct run *run, struct jet *a, enum ball_function funct
 {
     struct ball f[3];
     ball_function(function, a->at[0], run->order, f);
-    chain(run, a, f);
+    /* Of what does not change over an interval f has no slope, though f' be infinite there, as of sqrt(max(x, 0)). */
+    if (run->wide && ball_is(a->at[1], 0) && ball_is(a->at[2], 0))
+        set_constant(run, a, f[0]);
+    else
+        chain(run, a, f);
 }
 
 static void power_of_whole(const struct run *run, struct jet *a, double n)
@@ -144,12 +148,19 @@ static bool is_whole(double value)
     return fabs(value) < 0x1p52 && rint(value) == value;
 }
 
+/* What is not told apart from an integer, or half of one, is that: x^(6/2) has values below 0, too. */
+static struct ball nearest_half(struct ball a)
+{
+    const double half = rint(2 * a.mid.hi) / 2;
+    return a.rad < 0x1p-40 && fabs(dd_plus(a.mid, -half).hi) <= ball_up(a.rad) ? ball_of(half) : a;
+}
+
 /* By products where the exponent is an integer, of a root where it is half of one, else e^(b log(a)). */
 static void power(const struct run *run, struct jet *a, const struct jet *b)
 {
-    const struct ball exponent = b->at[0];
-    const bool exact = ball_is(exponent, exponent.mid.hi),
-               fixed = exact && (run->order == 0 || (ball_is(b->at[1], 0) && ball_is(b->at[2], 0)));
+    const bool level = run->order == 0 || (ball_is(b->at[1], 0) && ball_is(b->at[2], 0));
+    const struct ball exponent = run->wide && !level ? b->at[0] : nearest_half(b->at[0]);
+    const bool exact = ball_is(exponent, exponent.mid.hi), fixed = exact && level;
     if (fixed && is_whole(exponent.mid.hi)) {
         power_of_whole(run, a, exponent.mid.hi);
         return;

@@ -211,14 +211,15 @@ int chunks_join(const struct subject *subject, const struct chunk *chunks, size_
                         "%s has no value at code %" PRId64 " (x = %Lg)", function_name(subject->function),
                         all.no_value_at, tensor_real(&subject->table->in, all.no_value_at));
     const struct dd averaged = dd_of((double)all.averaged);
+    const double mean_abs = dd_div(all.sum, averaged).hi;
     const bool balanced = fabs(all.signed_sum.hi) <= BIAS_RESOLUTION * all.sum.hi;
     *stats = (struct error_stats){
         .checked = (int64_t)codes->count,
         .exhaustive = !codes->items,
         .max_err = all.max_err,
         .max_err_at = lowest_of_largest(subject, chunks, codes, all.max_err),
-        .rms = dd_sqrt(dd_div(all.sum_of_squares, averaged)).hi,
-        .mean_abs = dd_div(all.sum, averaged).hi,
+        .rms = root_mean_square(dd_div(all.sum_of_squares, averaged), mean_abs),
+        .mean_abs = mean_abs,
         .bias = balanced ? 0 : dd_div(all.signed_sum, averaged).hi,
         .max_ulp = all.max_ulp,
         .max_ulp_at = all.max_ulp_at,

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/dd.h"
+
 #define BIAS_RESOLUTION                                                                                                \
     1e-12 /* of the mean absolute error: what sums of errors of both signs leave is given as 0 below */
 
@@ -24,6 +26,12 @@ struct error_stats {
     int64_t saturated_codes;
     bool monotone;
 };
+
+/* No less than the mean, which it is where the squares of errors below 1e-160 are 0. */
+static inline double root_mean_square(struct dd mean_square, double mean_abs)
+{
+    return fmax(dd_sqrt(mean_square).hi, mean_abs);
+}
 
 /* The averages, each code counting by its weight; the weights are those of the table's input type. Every code that has
  * a weight is compared, however wide the input. */

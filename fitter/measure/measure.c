@@ -167,9 +167,10 @@ int measure_weighted(const struct table *table, const struct packed_table *packe
         correct = dd_plus(correct, dd_less(dd_of(0.5), distance) ? 0 : weight);
         total = dd_plus(total, weight);
     }
+    const double mean_abs = dd_div(sum, total).hi;
     *stats = (struct weighted_stats){
-        .rms = dd_sqrt(dd_div(sum_of_squares, total)).hi,
-        .mean_abs = dd_div(sum, total).hi,
+        .rms = root_mean_square(dd_div(sum_of_squares, total), mean_abs),
+        .mean_abs = mean_abs,
         .bias = dd_div(signed_sum, total).hi,
         .correctly_rounded = dd_div(correct, total).hi,
     };

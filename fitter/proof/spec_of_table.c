@@ -18,13 +18,12 @@ static bool agrees(const struct spec *spec, const struct table *table)
            spec->fold == table->has_fold && spec->outside == table->outside;
 }
 
-/* Sets one flag, with its value where it takes one: the next word that is no flag. */
+/* Sets one flag, with the next word where it takes a value. */
 static int set_word(struct spec *spec, const char *word, char **rest, struct diag *diag)
 {
     if (word[0] != '-')
         return spec_set(spec, "FUNCTION", word, diag);
-    const char *value = *rest && (*rest)[0] != '-' ? strtok_r(NULL, " ", rest) : NULL;
-    return spec_set(spec, word, value, diag);
+    return spec_set(spec, word, spec_flag_has_value(word) ? strtok_r(NULL, " ", rest) : NULL, diag);
 }
 
 int proof_spec(const struct table *table, struct spec *spec, struct diag *diag)

@@ -237,8 +237,7 @@ static int set_profile(struct spec *spec, const char *flag, const char *value, s
     char words[PROFILE_FLAGS_SIZE], *rest = words;
     snprintf(words, sizeof words, "%s", spec->profile->flags);
     for (char *name; (name = strtok_r(rest, " ", &rest));) {
-        const bool is_switch = !*rest || *rest == '-';
-        if (spec_set(spec, name, is_switch ? NULL : strtok_r(rest, " ", &rest), diag))
+        if (spec_set(spec, name, spec_flag_has_value(name) ? strtok_r(rest, " ", &rest) : NULL, diag))
             return diag_prefix(diag, spec->profile->name);
     }
     spec->calibration.is_implied = true;
@@ -263,8 +262,18 @@ bool spec_has_flag(const char *flag)
     return false;
 }
 
+bool spec_flag_has_value(const char *flag)
+{
+    for (int k = 0; k < SETTER_COUNT; k++)
+        if (!strcmp(flag, setters[k].flag))
+            return setters[k].argument != NULL;
+    return false;
+}
+
 int spec_set(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
+    if (!value && spec_flag_has_value(flag))
+        return diag_set(diag, EXIT_USAGE, "%s: without a value", flag);
     for (int k = 0; k < SETTER_COUNT; k++)
         if (!strcmp(flag, setters[k].flag))
             return setters[k].argument && choice_is_closed(setters[k].argument) &&

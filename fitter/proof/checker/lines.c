@@ -469,6 +469,7 @@ static void check_box(struct exclusion *line, const struct slopes *list, i64 fir
     i128 largest = smaller(c2, bound_of_part(line, u, w, -1, true));
     if (least > largest)
         return;
+    bool is_smaller = least > c1 || largest < c2;
     c1 = (i64)least;
     c2 = (i64)largest;
     i128 most = larger(magnitude((i128)line->a - line->origin), magnitude((i128)b - 1 - line->origin));
@@ -480,7 +481,9 @@ static void check_box(struct exclusion *line, const struct slopes *list, i64 fir
         i64 middle = (i64)floor_div((i128)c1 + c2, 2);
         check_box(line, list, first, last, c1, middle);
         check_box(line, list, first, last, middle + 1, c2);
-    } else
+    } else if (is_smaller)
+        check_box(line, list, first, last, c1, c2);
+    else
         fail(1, "the line of %lld * 2^-%lld and %lld costs less from %lld to %lld", u, line->n, c1, line->a, b - 1);
 }
 

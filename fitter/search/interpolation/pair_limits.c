@@ -31,7 +31,7 @@ void pair_limits_init(struct pair_limits *limits, const struct line_rules *rules
     } else if (rules->form == PWL_BIASED) {
         add(limits, -from, from, -limit, limit - 1);
         add(limits, -to, to, -limit, limit - 1);
-        add(limits, width + from, -from, rules->offsets.low - addend, rules->offsets.high - addend);
+        add(limits, width + from, -from, (wide)rules->offsets.low - addend, (wide)rules->offsets.high - addend);
         add(limits, width, 0, low - addend, high - addend);
         add(limits, 1, width - 1, low - addend, high - addend);
     } else {

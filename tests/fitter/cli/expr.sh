@@ -84,6 +84,15 @@ refused '--outside clamp with --expr' --expr 'sqrt(x)' $types --outside clamp
 refused '--out u8: expr has no finite value over the range of --in' --expr 'sqrt(-1-x*x)' --in s8:2^-4 --out u8
 expect_error 2 'expr' sweep table.json --ref mpfr
 
+# Errors whose squares are below every double.
+expect_status 0 fit --expr 'x*1e-300' $types -o tiny.json
+expect_status 0 certify tiny.json
+rm tiny.json
+
+# Beyond both ends of the output.
+refused 'outside the output range at every input code, so the table would hold no values but the ends of that range' \
+    --expr 'x<0?-9:9' $types
+
 # The built-in functions inside.
 expect_status 0 fit silu $types -o silu.json
 expect_status 0 fit --expr 'x*sigmoid(x)' $types -o product.json
@@ -95,7 +104,7 @@ for name in product swish; do
 done
 rm silu.json product.json swish.json
 refused "--expr 'elu(x, 1, 2)': too many arguments of elu, which takes x and alpha" --expr 'elu(x, 1, 2)' $types
-refused "--expr 'gelu(x, 1)': not understood" --expr 'gelu(x, 1)' $types
+refused "--expr 'gelu(x, 1)': too many arguments of gelu, which takes one, at character 7" --expr 'gelu(x, 1)' $types
 
 # The field in a file.
 broken() {
@@ -124,6 +133,9 @@ for method in lsq minimax uniform; do
 done
 expect_status 0 fit --expr 'x>0.1?1:0' --in s12:2^-8 --out s8:2^-6 -o narrow.json
 if grep -q 'nothing is proven' ../err; then fail "every code was compared: $(cat ../err)"; fi
+# Level where the root's own slope is infinite.
+expect_status 0 fit --expr 'sqrt(max(x,0))-x/3' --in s22:2^-18 --out s16:2^-13 --method uniform --segments 4 -o wide.json
+grep -q '"bound_lsb"' wide.json || fail "sqrt(max(x,0))-x/3 has no bound: $(cat ../err)"
 # With more jumps than can be looked at there is none.
 expect_status 0 fit --expr 'floor(x*100000)/100000-x' --in s22:2^-19 --out s16:2^-30 --method uniform --segments 4 -o wide.json
 checks=$((checks + 1))

@@ -96,6 +96,9 @@ for rounding in half_down toward_left; do
     expect_status 0 fit gelu --in s8:2^-4 --out s8:2^-4 --knots points:3:$rounding --method minimax -o table.json
     has 32 biased "--form biased --rounding floor --knots points:3:$rounding"
 done
+# Of sums of 64 bits the least constant is that of its type, and what rounds halves down goes beyond it.
+errs 0.0 '--form biased --rounding floor --knots points:2:half_down' \
+    relu --in s4:2^-1 --out s24:2^-4 --knots points:2:half_down
 for knots in points: points:0 points:16 points:x point points:3: points:3:left; do
     refused 2 'points:K:half_down, points:K:toward_left or steps:K, K from 1 to 15' tanh $types --knots "$knots"
 done

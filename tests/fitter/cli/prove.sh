@@ -50,6 +50,13 @@ expect_status 0 fit sigmoid $types --max-err 1.5 --slope-bits 5 --slope-terms 2 
 has few.proof 'p["impossible"] == {"segments": len(p["table"]["segments"]) - 1, "error": "1.5"}'
 has few.proof 'p["rules"]["slopes"] == [-16, 15] and p["rules"]["slope_terms"] == 2'
 has few.proof 'p["rules"]["fixed"] == [[0, 64]]'
+# A value may begin as flags do; where there is none the message says so.
+expect_status 0 fit tanh $types --segments 4 --fix -1:-0.75 -o fixed.json --proof fixed.proof
+has fixed.proof 'p["rules"]["fixed"] == [[-32, -96]]'
+expect_status 0 prove fixed.json
+sed 's/"spec": .*/"spec": "tanh --in s8:2^-5 --out",/' fixed.json >valueless.json
+sign valueless.json
+expect_error 2 'valueless.json: --out: without a value' prove valueless.json
 expect_status 0 fit sigmoid $types --max-err 1.5 --shift one -o few.json --proof few.proof
 has few.proof 'p["chains"][0]["shifts"][0] == -31 and p["chains"][-1]["shifts"][1] == 31'
 expect_status 0 fit sigmoid $types --max-err 1.5 --shift-bits 4 -o few.json --proof few.proof
@@ -212,6 +219,13 @@ END
     expect_error 2 'points.txt: line 1: ' certify alone.json --check points.txt
     expect_error 1 'missing.proof' certify alone.json --check missing.proof
     expect_error 2 '--check -: another program reads the proof' certify alone.json --check -
+    # Errors that are next to nothing, but no less than the last digits of their sum.
+    expect_status 0 fit softplus --in u4:2^-4 --out s5:2^64 --segments 8 --knots uniform -o tiny.json --proof tiny.proof
+    expect_status 0 certify tiny.json --check tiny.proof
+    # Of the slope 1 * 2^27 types allow the one bias of -16, which costs more.
+    expect_status 0 fit gelu_tanh --in u5:2^-2 --out s4:2^-4 --knots uniform --segments 1 --form biased \
+        --rounding half_up --slope-terms 1 --offset-type s8 -o steep.json --proof steep.proof
+    expect_status 0 certify steep.json --check steep.proof
     sed '1s/{/{"more": 1, /' other.proof >more.proof
     expect_error 2 'more.proof: cannot be read: ' certify alone.json --check more.proof
     expect_error 2 '--exhaustive: not with --check' certify alone.json --check tanh.proof --exhaustive

@@ -79,13 +79,15 @@ START_TEST(a_value_that_is_no_code_asks_nothing)
                  {"sigmoid", "s8:2^-5:0", "u8:0.3:0", false}, {"sigmoid", "s8:2^-5:0", "u8:2^0:0", false},
                  {"exp", "s8:2^-5:0", "u8:2^-4:0", false},    {"tanh", "s8:2^-5:200", "s8:2^-7:0", false},
                  {"tanh", "s8:2^-5:0", "s8:2^-7:300", false}, {"reciprocal", "s8:2^-5:0", "s8:2^-2:0", false},
-                 {"log", "s8:2^-5:0", "s8:2^-2:0", false},    {"sin", "u4:0.1:15", "u4:0.1:0", true}};
+                 {"log", "s8:2^-5:0", "s8:2^-2:0", false},    {"sin", "u4:0.1:15", "u4:0.1:0", true},
+                 {"exp", "s8:2^-5:0", "u8:2^-64:0", false}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         const struct tensor in = tensor_of(types[i].in), out = tensor_of(types[i].out);
         const struct function function = function_of(types[i].function);
-        struct zero zero;
+        struct zero zero = {0, out.qmin, 0};
         ck_assert_msg(zero_find(&function, &in, &out, &zero) == types[i].is_code, "%s %s %s", types[i].function,
                       types[i].in, types[i].out);
+        ck_assert(zero.q_y >= out.qmin && zero.q_y <= out.qmax);
     }
 }
 END_TEST
