@@ -10,11 +10,13 @@
  *
  * What has no x in it is computed at once.
  */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "elementary.h"
-#include "engine_program.h"
+#include "engine_names.h"
 #include "function.h"
 
 #define SHOWN 40     /* characters of the user's text that a message repeats */
@@ -26,21 +28,44 @@ struct parser {
     int depth;    /* of the text */
     int on_stack; /* numbers */
     bool has_x;
-    const char *refused; /* the first place that is not understood; null while there is none */
-    const struct function_info *miscalled;
-    const char *of_one; /* a function that was given more than one argument */
-    bool too_deep, too_large, out_of_memory;
+    const char *field; /* what messages call the text */
+    struct diag *diag;
 };
 
 static const struct ball pi = {{0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53}, 0x1p-106};
 static const struct ball e = {{0x1.5bf0a8b145769p+1, 0x1.4d57ee2b1013ap-53}, 0x1p-106};
 static const struct ball log10_of_e = {{0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57}, 0x1p-106};
 
-static bool refuse(struct parser *parser, const char *at)
+/* False, with a message about the text. */
+__attribute__((format(printf, 2, 3))) static bool refuse(struct parser *parser, const char *format, ...)
 {
-    if (parser->refused == NULL)
-        parser->refused = at;
+    char words[sizeof parser->diag->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    diag_set(parser->diag, EXIT_USAGE, "%s '%.*s': %s", parser->field, SHOWN, parser->text, words);
     return false;
+}
+
+/* As messages count characters. */
+static int character(const struct parser *parser, const char *at)
+{
+    return (int)(at - parser->text) + 1;
+}
+
+static bool refuse_at(struct parser *parser, const char *at)
+{
+    char hint[SUGGESTION_SIZE];
+    if (*at == '\0')
+        return refuse(parser, "the expression is not complete at its end");
+    return refuse(parser, "not understood from character %d on, '%.*s'%s", character(parser, at), SHOWN, at,
+                  hint_at(parser->text, at, hint));
+}
+
+static bool refuse_depth(struct parser *parser)
+{
+    return refuse(parser, "nested too deeply at character %d", character(parser, parser->at));
 }
 
 static const char *skip_blanks(struct parser *parser)
@@ -65,19 +90,15 @@ static bool add_instruction(struct parser *parser, struct instruction instructio
         const int capacity = engine->capacity > 0 ? 2 * engine->capacity : 16;
         struct instruction *const code = realloc(engine->code, (size_t)capacity * sizeof *code);
         if (code == NULL) {
-            parser->out_of_memory = true;
-            return refuse(parser, parser->at);
+            diag_set(parser->diag, EXIT_IO, "out of memory for an expression");
+            return false;
         }
         engine->code = code;
         engine->capacity = capacity;
     }
     engine->code[engine->count++] = instruction;
     parser->on_stack += 1 - operands;
-    if (parser->on_stack > ENGINE_STACK - 2) {
-        parser->too_deep = true;
-        return refuse(parser, parser->at);
-    }
-    return true;
+    return parser->on_stack <= ENGINE_STACK - 2 || refuse_depth(parser);
 }
 
 static bool add_constant(struct parser *parser, struct ball value)
@@ -103,11 +124,6 @@ static bool add_operation(struct parser *parser, enum operation operation, int a
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 /* Decimal digits from `text` on, with a point: their number times ten to *exponent. Null where there is none. */
@@ -180,9 +196,10 @@ static bool parse_number(struct parser *parser)
 {
     struct ball value;
     const char *const from = parser->at, *const end = read_number(from, &value);
-    parser->too_large = end != NULL && !isfinite(value.mid.hi);
-    if (end == NULL || parser->too_large)
-        return refuse(parser, from);
+    if (end == NULL)
+        return refuse_at(parser, from);
+    if (!isfinite(value.mid.hi))
+        return refuse(parser, "the number at character %d is too large, must be below 1e308", character(parser, from));
     parser->at = end;
     return add_constant(parser, value);
 }
@@ -242,64 +259,6 @@ static bool add_formula(struct parser *parser, const char *name)
     return add_hard_sigmoid(parser) && (!is_hard_swish || add_operation(parser, OP_MULTIPLY, 0, 2));
 }
 
-/* A function of the language: of any number of arguments, each joined to those before by an operation; or of one. */
-struct known_function {
-    const char *name;
-    enum operation operation;
-    int argument;
-    bool joins;
-};
-
-static const struct known_function known_functions[] = {
-    {"sin", OP_FUNCTION, BALL_SIN, false},
-    {"cos", OP_FUNCTION, BALL_COS, false},
-    {"tan", OP_FUNCTION, BALL_TAN, false},
-    {"asin", OP_FUNCTION, BALL_ASIN, false},
-    {"acos", OP_FUNCTION, BALL_ACOS, false},
-    {"atan", OP_FUNCTION, BALL_ATAN, false},
-    {"sinh", OP_FUNCTION, BALL_SINH, false},
-    {"cosh", OP_FUNCTION, BALL_COSH, false},
-    {"tanh", OP_FUNCTION, BALL_TANH, false},
-    {"asinh", OP_FUNCTION, BALL_ASINH, false},
-    {"acosh", OP_FUNCTION, BALL_ACOSH, false},
-    {"atanh", OP_FUNCTION, BALL_ATANH, false},
-    {"exp", OP_FUNCTION, BALL_EXP, false},
-    {"expm1", OP_FUNCTION, BALL_EXPM1, false},
-    {"log", OP_FUNCTION, BALL_LOG, false},
-    {"ln", OP_FUNCTION, BALL_LOG, false},
-    {"log2", OP_FUNCTION, BALL_LOG, false},
-    {"log10", OP_FUNCTION, BALL_LOG, false},
-    {"log1p", OP_FUNCTION, BALL_LOG1P, false},
-    {"sqrt", OP_FUNCTION, BALL_SQRT, false},
-    {"erf", OP_FUNCTION, BALL_ERF, false},
-    {"erfc", OP_FUNCTION, BALL_ERFC, false},
-    {"sigmoid", OP_FUNCTION, BALL_SIGMOID, false},
-    {"gelu", OP_FUNCTION, BALL_GELU, false},
-    {"gelu_tanh", OP_FUNCTION, BALL_GELU_TANH, false},
-    {"quick_gelu", OP_FUNCTION, BALL_QUICK_GELU, false},
-    {"silu", OP_FUNCTION, BALL_SILU, false},
-    {"softplus", OP_FUNCTION, BALL_SOFTPLUS, false},
-    {"mish", OP_FUNCTION, BALL_MISH, false},
-    {"logsigmoid", OP_FUNCTION, BALL_LOGSIGMOID, false},
-    {"abs", OP_ABS, 0, false},
-    {"sign", OP_SIGN, 0, false},
-    {"rint", OP_RINT, 0, false},
-    {"floor", OP_FLOOR, 0, false},
-    {"ceil", OP_CEIL, 0, false},
-    {"min", OP_MIN, 0, true},
-    {"max", OP_MAX, 0, true},
-    {"sum", OP_ADD, 0, true},
-    {"avg", OP_ADD, 0, true},
-};
-
-static const struct known_function *find_known(const char *name)
-{
-    for (size_t i = 0; i < sizeof known_functions / sizeof *known_functions; i++)
-        if (strcmp(known_functions[i].name, name) == 0)
-            return &known_functions[i];
-    return NULL;
-}
-
 static int parameters_of(const struct function_info *info)
 {
     int count = 0;
@@ -313,37 +272,37 @@ static int parameters_of(const struct function_info *info)
 static bool parse_arguments(struct parser *parser, const struct known_function *known, const struct function_info *info,
                             int *count)
 {
+    const bool joins = known && known->joins;
     const int most = 1 + parameters_of(info);
     parser->at++;
-    for (*count = 0;;) {
+    for (*count = 1;; ++*count) {
         if (!parse_expression(parser))
             return false;
-        if (++*count > most && !(known && known->joins) && most > 1)
-            parser->miscalled = info;
-        if (*count > 1 && known && known->joins && !add_operation(parser, known->operation, 0, 2))
+        if (*count > 1 && joins && !add_operation(parser, known->operation, 0, 2))
             return false;
-        if (*skip_blanks(parser) == ')')
+        if (take(parser, ')'))
             break;
-        if (*parser->at == ',' && most == 1 && !(known && known->joins))
-            parser->of_one = known ? known->name : info->name;
-        if (*parser->at != ',' || parser->of_one != NULL)
-            return refuse(parser, parser->at);
+        if (*parser->at != ',')
+            return refuse_at(parser, parser->at);
+        if (*count == most && !joins)
+            return refuse(parser, "too many arguments of %s, which takes %s%s, at character %d",
+                          known ? known->name : info->name, most > 1 ? "x and " : "one",
+                          most > 1 ? info->parameters[0].name : "", character(parser, parser->at));
         parser->at++;
     }
-    parser->at++;
     for (int i = *count; i < most; i++)
         if (!add_constant(parser, ball_of(info->parameters[i - 1].initial)))
             return false;
-    return parser->miscalled == NULL || refuse(parser, parser->at);
+    return true;
 }
 
 static bool parse_call(struct parser *parser, const char *name, const char *from)
 {
     int count;
     const struct function_info *const info = function_find_by_any_name(name);
-    const struct known_function *const known = find_known(info ? info->name : name);
+    const struct known_function *const known = known_function_find(info ? info->name : name);
     if ((known == NULL && info == NULL) || *skip_blanks(parser) != '(')
-        return refuse(parser, from);
+        return refuse_at(parser, from);
     if (!parse_arguments(parser, known, known ? NULL : info, &count))
         return false;
     if (known == NULL)
@@ -362,15 +321,8 @@ static bool parse_call(struct parser *parser, const char *name, const char *from
 static bool parse_name(struct parser *parser)
 {
     const char *const from = parser->at;
-    char name[32];
-    size_t length = 0;
-    while (is_letter(from[length]) || is_digit(from[length]))
-        length++;
-    if (length >= sizeof name)
-        return refuse(parser, from);
-    memcpy(name, from, length);
-    name[length] = '\0';
-    parser->at += length;
+    char name[NAME_SIZE];
+    parser->at += name_read(from, name);
     if (strcmp(name, "x") == 0) {
         parser->has_x = true;
         return add_instruction(parser, (struct instruction){.operation = OP_X}, 0);
@@ -382,19 +334,17 @@ static bool parse_name(struct parser *parser)
 
 static bool parse_primary(struct parser *parser)
 {
-    const char next = *skip_blanks(parser);
+    char name[NAME_SIZE];
     if (take(parser, '('))
-        return parse_expression(parser) && (take(parser, ')') || refuse(parser, parser->at));
-    return is_letter(next) ? parse_name(parser) : parse_number(parser);
+        return parse_expression(parser) && (take(parser, ')') || refuse_at(parser, parser->at));
+    return name_read(parser->at, name) > 0 ? parse_name(parser) : parse_number(parser);
 }
 
 static bool parse_signed(struct parser *parser)
 {
     const char sign = *skip_blanks(parser);
-    if (++parser->depth > MOST_DEEP) {
-        parser->too_deep = true;
-        return refuse(parser, parser->at);
-    }
+    if (++parser->depth > MOST_DEEP)
+        return refuse_depth(parser);
     if (sign == '-' || sign == '+' || sign == '!')
         parser->at++;
     if (!parse_primary(parser))
@@ -457,7 +407,7 @@ static bool parse_expression(struct parser *parser)
     if (!add_instruction(parser, (struct instruction){.operation = OP_IF}, 1) || !parse_expression(parser))
         return false;
     if (!take(parser, ':'))
-        return refuse(parser, parser->at);
+        return refuse_at(parser, parser->at);
     const int otherwise = parser->engine->count;
     if (!add_instruction(parser, (struct instruction){.operation = OP_ELSE}, 1))
         return false;
@@ -468,31 +418,6 @@ static bool parse_expression(struct parser *parser)
     return true;
 }
 
-static int say(const struct parser *parser, const char *field, struct diag *diag)
-{
-    const char *const text = parser->text, *const at = parser->refused;
-    if (parser->out_of_memory)
-        return diag_set(diag, EXIT_IO, "out of memory for an expression");
-    if (parser->miscalled != NULL)
-        return diag_set(diag, EXIT_USAGE, "%s '%.*s': too many arguments of %s, which takes x and %s", field, SHOWN,
-                        text, parser->miscalled->name, parser->miscalled->parameters[0].name);
-    if (parser->of_one != NULL)
-        return diag_set(diag, EXIT_USAGE, "%s '%.*s': too many arguments of %s, which takes one, at character %d",
-                        field, SHOWN, text, parser->of_one, (int)(at - text) + 1);
-    if (parser->too_large)
-        return diag_set(diag, EXIT_USAGE, "%s '%.*s': the number at character %d is too large, must be below 1e308",
-                        field, SHOWN, text, (int)(at - text) + 1);
-    if (parser->too_deep)
-        return diag_set(diag, EXIT_USAGE, "%s '%.*s': nested too deeply at character %d", field, SHOWN, text,
-                        (int)(at - text) + 1);
-    if (*at == '\0')
-        return diag_set(diag, EXIT_USAGE, "%s '%.*s': the expression is not complete at its end", field, SHOWN, text);
-    return diag_set(diag, EXIT_USAGE,
-                    "%s '%.*s': not understood from character %d on, '%.*s'; the variable is x, and names are those "
-                    "that `pwlc fit --help` lists",
-                    field, SHOWN, text, (int)(at - text) + 1, SHOWN, at);
-}
-
 /* Values between commas, as many as there are. */
 static bool parse_values(struct parser *parser, int *count)
 {
@@ -501,27 +426,24 @@ static bool parse_values(struct parser *parser, int *count)
         if (!parse_expression(parser))
             return false;
         if (!take(parser, ','))
-            return *skip_blanks(parser) == '\0' || refuse(parser, parser->at);
+            return *skip_blanks(parser) == '\0' || refuse_at(parser, parser->at);
     }
 }
 
 int engine_create(const char *text, const char *field, struct engine **engine, struct diag *diag)
 {
     int values = 0;
-    struct parser parser = {.text = text, .at = text, .engine = calloc(1, sizeof *parser.engine)};
+    struct parser parser = {
+        .text = text, .at = text, .engine = calloc(1, sizeof *parser.engine), .field = field, .diag = diag};
     *engine = NULL;
     if (parser.engine == NULL)
         return diag_set(diag, EXIT_IO, "out of memory for an expression");
-    int code = EXIT_DONE;
-    if (!parse_values(&parser, &values))
-        code = say(&parser, field, diag);
-    else if (values != 1)
-        code = diag_set(diag, EXIT_USAGE, "%s '%.*s': has %d values, must have one", field, SHOWN, text, values);
-    else if (!parser.has_x)
-        code = diag_set(diag, EXIT_USAGE, "%s '%.*s': does not depend on x", field, SHOWN, text);
-    if (code != EXIT_DONE) {
+    const bool is_good = parse_values(&parser, &values) &&
+                         (values == 1 || refuse(&parser, "has %d values, must have one", values)) &&
+                         (parser.has_x || refuse(&parser, "does not depend on x"));
+    if (!is_good) {
         engine_free(parser.engine);
-        return code;
+        return diag->code;
     }
     *engine = parser.engine;
     return EXIT_DONE;
