@@ -34,6 +34,8 @@ expect_error 2 '--format md: must be text or json' show --format md "$golden"
 types='--in s8:2^-4 --out s8:2^-7'
 expect_error 2 '--seg is not a flag of fit; did you mean --segments?' fit tanh $types --seg 4
 expect_error 2 '--output is not a flag of fit; did you mean -o?' fit tanh $types --output x.json
+expect_error 2 '--alpha is not a flag of fit; did you mean --param?' fit elu $types --alpha 2
+expect_error 2 '; did you mean sv?' emit "$golden" --format systemverilog
 expect_error 2 '-n is not a flag of fit; pwlc fit --help lists them' fit tanh $types -n 4
 expect_error 2 'must be lsq, minimax, uniform, document, lut or residual; did you mean minimax?' fit tanh $types --method minmax
 expect_error 2 'must be floor, half_up, half_away or half_even; did you mean half_even?' \
