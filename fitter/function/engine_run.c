@@ -122,12 +122,18 @@ static void chain(const struct run *run, struct jet *a, const struct ball f[3])
     a->at[0] = f[0];
 }
 
+/* Whether a number is known not to change. */
+static bool is_level(const struct run *run, const struct jet *a)
+{
+    return run->order > 0 && ball_is(a->at[1], 0) && ball_is(a->at[2], 0);
+}
+
 static void apply(const struct run *run, struct jet *a, enum ball_function function)
 {
     struct ball f[3];
     ball_function(function, a->at[0], run->order, f);
     /* Of what does not change over an interval f has no slope, though f' be infinite there, as of sqrt(max(x, 0)). */
-    if (run->wide && ball_is(a->at[1], 0) && ball_is(a->at[2], 0))
+    if (run->wide && is_level(run, a))
         set_constant(run, a, f[0]);
     else
         chain(run, a, f);
@@ -158,7 +164,7 @@ static struct ball nearest_half(struct ball a)
 /* By products where the exponent is an integer, of a root where it is half of one, else e^(b log(a)). */
 static void power(const struct run *run, struct jet *a, const struct jet *b)
 {
-    const bool level = run->order == 0 || (ball_is(b->at[1], 0) && ball_is(b->at[2], 0));
+    const bool level = run->order == 0 || is_level(run, b);
     const struct ball exponent = run->wide && !level ? b->at[0] : nearest_half(b->at[0]);
     const bool exact = ball_is(exponent, exponent.mid.hi), fixed = exact && level;
     if (fixed && is_whole(exponent.mid.hi)) {
