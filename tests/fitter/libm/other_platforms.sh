@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Every table, certificate and all, is the same where the C library, the processor and `long double` are others: the
 # fitter is built with what is given, and each table of specs.sh compared with pwlc's. Exit 77, a skip, without a
-# compiler or an emulator. Emulators are slow: under these one table of eleven, and in the long part those of narrow
+# compiler or an emulator. Emulators are slow: under these one table of 31, and in the long part those of narrow
 # types and some of 16 bits; the others have one table of three, and in the long part some of 20 bits.
 # usage: other_platforms.sh PWLC SOURCE_DIR "EMULATOR..." COMPILER ARGUMENT...
 set -eu
@@ -28,7 +28,7 @@ program --build "${@:4}" -std=c11 -O1 -ffp-contract=off -ffunction-sections -Wl,
 bash "$here/specs.sh" "$pwlc" >"$work/all"
 case ${3:+emulated}${PWL_TEST_LONG:-} in
 emulated1) some='/--in s16/ ? wide++ % 7 == 0 : !/--in s20/' ;;
-emulated*) some='!/--in s16/ && narrow++ % 11 == 0' ;;
+emulated*) some='!/--in s16/ && narrow++ % 31 == 0' ;;
 1) some='!/--in s20/ || wide++ % 7 == 0' ;;
 *) some='number++ % 3 == 0' ;;
 esac
