@@ -154,19 +154,21 @@ static bool is_whole(double value)
     return fabs(value) < 0x1p52 && rint(value) == value;
 }
 
-/* What is not told apart from an integer, or half of one, is that: x^(6/2) has values below 0, too. */
-static struct ball nearest_half(struct ball a)
+/* What is not told apart from an integer, or half of one, is that: x^(6/2) has values below 0, too. Above 0 the
+ * exponent's own enclosure does as well; 0 itself is another thing than what is near it. */
+static struct ball exponent_of(const struct run *run, struct ball base, const struct jet *b)
 {
-    const double half = rint(2 * a.mid.hi) / 2;
-    return a.rad < 0x1p-40 && fabs(dd_plus(a.mid, -half).hi) <= ball_up(a.rad) ? ball_of(half) : a;
+    const struct ball own = b->at[0];
+    const double half = rint(2 * own.mid.hi) / 2;
+    const bool is_half = half != 0 && own.rad < 0x1p-90 && fabs(dd_plus(own.mid, -half).hi) <= ball_up(own.rad);
+    return is_half && !(base.mid.hi > base.rad) && (!run->wide || is_level(run, b)) ? ball_of(half) : own;
 }
 
 /* By products where the exponent is an integer, of a root where it is half of one, else e^(b log(a)). */
 static void power(const struct run *run, struct jet *a, const struct jet *b)
 {
-    const bool level = run->order == 0 || is_level(run, b);
-    const struct ball exponent = run->wide && !level ? b->at[0] : nearest_half(b->at[0]);
-    const bool exact = ball_is(exponent, exponent.mid.hi), fixed = exact && level;
+    const struct ball exponent = exponent_of(run, a->at[0], b);
+    const bool exact = ball_is(exponent, exponent.mid.hi), fixed = exact && (run->order == 0 || is_level(run, b));
     if (fixed && is_whole(exponent.mid.hi)) {
         power_of_whole(run, a, exponent.mid.hi);
         return;
