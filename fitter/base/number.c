@@ -3,15 +3,11 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+#include "ascii.h"
 
 static size_t skip_sign(const char *text, size_t length, size_t at)
 {

@@ -56,16 +56,6 @@ const struct known_function *known_function_find(const char *name)
     return NULL;
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 size_t name_read(const char *text, char name[NAME_SIZE])
 {
     size_t length = 0;
@@ -108,12 +98,10 @@ static bool follows_value(const char *text, const char *at)
 
 static const char *closest_name(const char *name, char words[SUGGESTION_SIZE])
 {
-    enum { MOST = 128 };
-    const char *names[MOST + 1];
-    size_t count = 0;
-    for (const struct function_info *info = function_table; info->name != NULL && count < MOST; info++)
-        names[count++] = info->name;
-    for (size_t i = 0; i < sizeof known_functions / sizeof *known_functions && count < MOST; i++)
+    enum { OWN = sizeof known_functions / sizeof *known_functions };
+    const char *names[FUNCTION_NAMES + OWN + 1];
+    size_t count = function_names(names);
+    for (size_t i = 0; i < OWN; i++)
         names[count++] = known_functions[i].name;
     names[count] = NULL;
     return suggestion(name, names, "; the variable is x, and names are those that `pwlc fit --help` lists", words);

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/ascii.h"
 #include "base/suggest.h"
 #include "engine_program.h"
 

@@ -121,11 +121,6 @@ static bool add_operation(struct parser *parser, enum operation operation, int a
     return true;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Decimal digits from `text` on, with a point: their number times ten to *exponent. Null where there is none. */
 static const char *read_digits(const char *text, struct ball *value, int *exponent)
 {
@@ -334,10 +329,9 @@ static bool parse_name(struct parser *parser)
 
 static bool parse_primary(struct parser *parser)
 {
-    char name[NAME_SIZE];
     if (take(parser, '('))
         return parse_expression(parser) && (take(parser, ')') || refuse_at(parser, parser->at));
-    return name_read(parser->at, name) > 0 ? parse_name(parser) : parse_number(parser);
+    return is_letter(*parser->at) ? parse_name(parser) : parse_number(parser);
 }
 
 static bool parse_signed(struct parser *parser)

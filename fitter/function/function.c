@@ -10,7 +10,6 @@
 #include "expression.h"
 #include "samples.h"
 
-#define MAX_NAMES 128
 #define SHOWN 60 /* characters of the user's text that a message repeats */
 
 const struct function_info *function_find(const char *name)
@@ -30,16 +29,22 @@ const struct function_info *function_find_by_any_name(const char *name)
     return function_find(name);
 }
 
-static int unknown_function(const char *name, struct diag *diag)
+size_t function_names(const char *names[FUNCTION_NAMES + 1])
 {
-    const char *names[MAX_NAMES + 1];
     size_t count = 0;
-    for (const struct function_info *info = function_table; info->name != NULL && count < MAX_NAMES; info++)
+    for (const struct function_info *info = function_table; info->name != NULL && count < FUNCTION_NAMES; info++)
         names[count++] = info->name;
     for (const struct function_info *info = function_table; info->name != NULL; info++)
-        for (size_t i = 0; info->aliases[i] != NULL && count < MAX_NAMES; i++)
+        for (size_t i = 0; info->aliases[i] != NULL && count < FUNCTION_NAMES; i++)
             names[count++] = info->aliases[i];
     names[count] = NULL;
+    return count;
+}
+
+static int unknown_function(const char *name, struct diag *diag)
+{
+    const char *names[FUNCTION_NAMES + 1];
+    function_names(names);
     char meant[SUGGESTION_SIZE];
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")])
         return diag_set(

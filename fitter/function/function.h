@@ -52,6 +52,10 @@ extern const struct function_info function_table[];
 const struct function_info *function_find(const char *name); /* null when unknown */
 const struct function_info *function_find_by_any_name(const char *name);
 
+/* Names and aliases, for suggest(), and null behind them; returns how many there are. */
+enum { FUNCTION_NAMES = 128 };
+size_t function_names(const char *names[FUNCTION_NAMES + 1]);
+
 struct samples;    /* samples.h */
 struct expression; /* expression.h */
 

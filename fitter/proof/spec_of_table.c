@@ -18,12 +18,12 @@ static bool agrees(const struct spec *spec, const struct table *table)
            spec->fold == table->has_fold && spec->outside == table->outside;
 }
 
-/* Sets one flag, with the next word where it takes a value. */
+/* Sets one flag, or the function. */
 static int set_word(struct spec *spec, const char *word, char **rest, struct diag *diag)
 {
     if (word[0] != '-')
         return spec_set(spec, "FUNCTION", word, diag);
-    return spec_set(spec, word, spec_flag_has_value(word) ? strtok_r(NULL, " ", rest) : NULL, diag);
+    return spec_set_word(spec, word, rest, diag);
 }
 
 int proof_spec(const struct table *table, struct spec *spec, struct diag *diag)

@@ -113,9 +113,11 @@ void spec_free(struct spec *spec);
  * and complain alike. Exit 2 with the flag in the message. */
 int spec_set(struct spec *spec, const char *flag, const char *value, struct diag *diag);
 
-/* Whether spec_set knows the flag, and whether it takes a value: it may begin with "-", as -1:0 of --fix. */
+/* The same, where it takes a value with the next word of strtok_r(): it may begin with "-", as -1:0 of --fix. */
+int spec_set_word(struct spec *spec, const char *flag, char **rest, struct diag *diag);
+
+/* Whether spec_set knows the flag. */
 bool spec_has_flag(const char *flag);
-bool spec_flag_has_value(const char *flag);
 
 /* derive.c: reads the weights, which may be as many as --in has codes, and finds the scales and zero points that types
  * lack. --in takes those of --range, or of the range that

@@ -236,17 +236,16 @@ static int set_profile(struct spec *spec, const char *flag, const char *value, s
         return diag->code;
     char words[PROFILE_FLAGS_SIZE], *rest = words;
     snprintf(words, sizeof words, "%s", spec->profile->flags);
-    for (char *name; (name = strtok_r(rest, " ", &rest));) {
-        if (spec_set(spec, name, spec_flag_has_value(name) ? strtok_r(rest, " ", &rest) : NULL, diag))
+    for (char *name; (name = strtok_r(rest, " ", &rest));)
+        if (spec_set_word(spec, name, &rest, diag))
             return diag_prefix(diag, spec->profile->name);
-    }
     spec->calibration.is_implied = true;
     return EXIT_DONE;
 }
 
 /* The function first: it has no row, being no flag. */
 #define SETTER(key, name, argument, set, help) {name, set, argument},
-static const struct {
+static const struct setter {
     const char *flag;
     int (*set)(struct spec *spec, const char *flag, const char *value, struct diag *diag);
     const char *argument;
@@ -254,31 +253,33 @@ static const struct {
 
 enum { SETTER_COUNT = sizeof setters / sizeof *setters };
 
-bool spec_has_flag(const char *flag)
+static const struct setter *find_setter(const char *flag)
 {
     for (int k = 0; k < SETTER_COUNT; k++)
         if (!strcmp(flag, setters[k].flag))
-            return true;
-    return false;
+            return &setters[k];
+    return NULL;
 }
 
-bool spec_flag_has_value(const char *flag)
+bool spec_has_flag(const char *flag)
 {
-    for (int k = 0; k < SETTER_COUNT; k++)
-        if (!strcmp(flag, setters[k].flag))
-            return setters[k].argument != NULL;
-    return false;
+    return find_setter(flag) != NULL;
 }
 
 int spec_set(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (!value && spec_flag_has_value(flag))
+    const struct setter *const setter = find_setter(flag);
+    if (!setter)
+        return diag_set(diag, EXIT_USAGE, "%s: not a flag of fit", flag);
+    if (setter->argument && !value)
         return diag_set(diag, EXIT_USAGE, "%s: without a value", flag);
-    for (int k = 0; k < SETTER_COUNT; k++)
-        if (!strcmp(flag, setters[k].flag))
-            return setters[k].argument && choice_is_closed(setters[k].argument) &&
-                           choice_check(flag, setters[k].argument, value, diag)
-                       ? diag->code
-                       : setters[k].set(spec, flag, value, diag);
-    return diag_set(diag, EXIT_USAGE, "%s: not a flag of fit", flag);
+    if (setter->argument && choice_is_closed(setter->argument) && choice_check(flag, setter->argument, value, diag))
+        return diag->code;
+    return setter->set(spec, flag, value, diag);
+}
+
+int spec_set_word(struct spec *spec, const char *flag, char **rest, struct diag *diag)
+{
+    const struct setter *const setter = find_setter(flag);
+    return spec_set(spec, flag, setter && setter->argument ? strtok_r(NULL, " ", rest) : NULL, diag);
 }

@@ -5,7 +5,8 @@
     check_pages.py PWLC SOURCE
 
 README.md is short; each page of docs/ begins with a task and a command that run_pages.py runs; links and the paths of
-the repository that are named exist; docs/ names every command of pwlc, docs/building.md has a row for each, and no page a flag that no command has.
+the repository that are named exist; docs/ names every command of pwlc, docs/building.md has a row for each, and no page
+names a flag that no command has.
 """
 import pathlib
 import re

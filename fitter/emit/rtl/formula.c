@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 struct reader {
     const char *at, *end;
     const struct declarations *declarations;
@@ -38,16 +40,6 @@ static bool take(struct reader *r, const char *word)
 static void expect(struct reader *r, const char *word)
 {
     r->failed |= !take(r, word);
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static int read_integer(struct reader *r)
